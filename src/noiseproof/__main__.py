@@ -1,0 +1,7 @@
+"""``python -m noiseproof``."""
+
+import sys
+
+from noiseproof.cli import main
+
+sys.exit(main())

@@ -1,0 +1,63 @@
+"""Every error that noiseproof raises on purpose.
+
+    NoiseproofError
+    ├── ParameterError    (ValueError)   a parameter or option outside its domain
+    ├── ExpressionError   (ValueError)   a loss written as text that cannot be read
+    ├── ShapeError        (ValueError)   logits, targets or weights that do not fit each other
+    ├── TargetError       (IndexError)   a class index outside 0..K-1
+    ├── NoiseError        (ValueError)   a noise model that is not one
+    ├── DataError         (ValueError)   a data set that is missing, damaged or not what it says
+    └── TheoryError       (ValueError)   a question that has no answer for this loss
+
+Each message is one line, in the words of whoever made the mistake, and says the way out. The
+built-in base classes are there so that code written against torch keeps working.
+"""
+
+from difflib import get_close_matches
+from typing import Iterable
+
+
+class NoiseproofError(Exception):
+    """Base of everything below; the command line turns it into one line and exit code 2."""
+
+
+class ParameterError(NoiseproofError, ValueError):
+    """A parameter or option outside its domain."""
+
+
+class ExpressionError(NoiseproofError, ValueError):
+    """A loss written as text that cannot be read."""
+
+
+class ShapeError(NoiseproofError, ValueError):
+    """Logits, targets or weights that do not fit each other."""
+
+
+class TargetError(NoiseproofError, IndexError):
+    """A class index outside 0..K-1."""
+
+
+class NoiseError(NoiseproofError, ValueError):
+    """A noise model that is not one."""
+
+
+class DataError(NoiseproofError, ValueError):
+    """A data set that is missing, damaged or not what it says."""
+
+
+class TheoryError(NoiseproofError, ValueError):
+    """A question that has no answer for this loss."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'AGCE'?"``, or a list of the known words where none is near.
+
+    >>> did_you_mean("AGEC", ["AGCE", "AUL"])
+    "; did you mean 'AGCE'?"
+    >>> did_you_mean("nonsense", ["AGCE", "AUL"])
+    '; known: AGCE, AUL'
+    """
+    known = sorted(known)
+    folded = {name.casefold(): name for name in known}
+    near = get_close_matches(word.casefold(), folded, n=1)
+    return f"; did you mean {folded[near[0]]!r}?" if near else f"; known: {', '.join(known)}"

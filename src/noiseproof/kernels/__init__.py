@@ -1,0 +1,22 @@
+"""The same numbers, faster: one pass over blocks of rows that stay in cache.
+
+A *block function* takes a block of logits and writes the gradient of the scaled row losses::
+
+    rows = block(z, target, scale, out)
+
+    z       (n, K) logits, float32 or float64, never changed unless ``out`` is ``z``
+    target  (n,)   class indices, all in 0..K-1
+    scale   (n,) or a float: what each row counts in the final sum
+    out     (n, K) receives scale[i] * dL_i/dz; may be ``z`` itself
+    rows    (n,)   the unscaled losses L_i
+
+It needs no loss, only the loss's functions, so this room imports nothing of the package.
+"""
+
+from noiseproof.kernels.attach import attach
+from noiseproof.kernels.blocked import Block, Scale, by_rows
+from noiseproof.kernels.linear import linear_pass
+from noiseproof.kernels.normalized import normalized_block
+from noiseproof.kernels.rows import row_block
+
+__all__ = ["Block", "Scale", "attach", "by_rows", "linear_pass", "normalized_block", "row_block"]

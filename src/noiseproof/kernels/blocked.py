@@ -1,0 +1,47 @@
+"""Run a block function over all rows, a cache-sized block at a time."""
+
+from typing import Callable
+
+import torch
+from torch import Tensor
+
+Scale = Tensor | float
+Block = Callable[[Tensor, Tensor, Scale, Tensor], Tensor]
+
+# Elements in a block. On a CPU logits and gradient of a block should stay in the caches; on an
+# accelerator the number of launches counts and a block only bounds the float32 copy.
+CPU_BLOCK = 2**18
+DEVICE_BLOCK = 2**26
+
+
+def rows_in_block(classes: int, device: torch.device) -> int:
+    """How many rows of ``classes`` logits make a block on ``device``."""
+    elements = CPU_BLOCK if device.type == "cpu" else DEVICE_BLOCK
+    return max(1, elements // max(1, classes))
+
+
+def by_rows(block: Block, logits: Tensor, target: Tensor, scale: Scale) -> tuple[Tensor, Tensor]:
+    """Return the row losses and the gradient of their scaled sum with respect to ``logits``.
+
+    Half-precision logits are widened to float32 a block at a time. The gradient has the dtype of
+    the logits, but for float16: there it stays float32 until a gradient scaler has had its say.
+    """
+    rows, classes = logits.shape
+    half = logits.dtype in (torch.float16, torch.bfloat16)
+    dtype = torch.float32 if logits.dtype == torch.float16 else logits.dtype
+    gradient = torch.empty_like(logits, dtype=dtype)
+    step = rows_in_block(classes, logits.device)
+    if rows <= step and not half:
+        return block(logits, target, scale, gradient), gradient
+    losses = []
+    for start in range(0, rows, step):
+        here = slice(start, start + step)
+        part = scale if isinstance(scale, float) else scale[here]
+        z, out = logits[here], gradient[here]
+        if half:
+            wide = z.float()
+            losses.append(block(wide, target[here], part, wide))
+            out.copy_(wide)
+        else:
+            losses.append(block(z, target[here], part, out))
+    return torch.cat(losses), gradient

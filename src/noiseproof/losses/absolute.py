@@ -1,0 +1,59 @@
+"""The symmetric losses linear in u: mean absolute error and reverse cross entropy."""
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from noiseproof.losses.parameter import parameter
+from noiseproof.losses.pointwise import Pointwise
+
+
+class MAE(Pointwise):
+    """Mean absolute error, l(u) = |e_y - p|_1 = 2 - 2u: symmetric, robust, slow to learn.
+
+    The code released with the paper uses 1 - u inside NCE+MAE; that is ``0.5*MAE``.
+
+    Reference:
+        Ghosh et al., Robust loss functions under label noise, AAAI 2017.
+
+    Example:
+        >>> float(MAE()(torch.zeros(1, 10), torch.tensor([3])))
+        1.8...
+    """
+
+    symmetric: ClassVar[bool] = True
+
+    def value(self, log_u: Tensor) -> Tensor:
+        """Return 2 - 2u."""
+        return torch.expm1(log_u) * -2
+
+    def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
+        """Slope: -2u."""
+        return torch.expm1(log_u).mul_(-2), torch.exp(log_u).mul_(-2)
+
+
+class RCE(Pointwise):
+    """Reverse cross entropy, l(u) = -A (1 - u), where log 0 is read as A.
+
+    The code released with the paper clamps the one-hot label at 1e-4, which is A = -9.21.
+
+    Reference:
+        Wang et al., Symmetric cross entropy for robust learning with noisy labels, ICCV 2019.
+
+    Example:
+        >>> float(RCE(A=-4)(torch.zeros(1, 10), torch.tensor([3])))
+        3.59...
+    """
+
+    A: float = parameter(default=-4.0, below=0)
+
+    symmetric: ClassVar[bool] = True
+
+    def value(self, log_u: Tensor) -> Tensor:
+        """Return -A (1 - u)."""
+        return torch.expm1(log_u) * self.A
+
+    def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
+        """Slope: A u."""
+        return torch.expm1(log_u).mul_(self.A), torch.exp(log_u).mul_(self.A)

@@ -1,0 +1,234 @@
+"""What every loss is: a drop-in for ``nn.CrossEntropyLoss`` that knows its own mathematics."""
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self, dataclass_transform
+
+import torch
+from torch import Tensor, nn
+
+from noiseproof import kernels
+from noiseproof.errors import ParameterError
+from noiseproof.kernels import Scale
+from noiseproof.losses.parameter import Interval, checked, parameter, write_number
+from noiseproof.losses.targets import (
+    as_rows,
+    class_weights,
+    compute_dtype,
+    is_traced,
+    row_weights,
+    without_ignored,
+)
+
+#: Every named loss, by name. Subclassing :class:`Loss` adds to it; tests and tools walk it.
+registry: dict[str, type["Loss"]] = {}
+
+OPTIONS = ("weight", "ignore_index", "reduction", "label_smoothing")
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(parameter, field))
+@dataclass(eq=False, repr=False, kw_only=True)
+class Loss(nn.Module):
+    """A loss L(u, i) of class probabilities u = softmax(logits) and a label i.
+
+    A subclass declares its parameters with :func:`parameter` and says :meth:`per_class`, or, as
+    a :class:`Pointwise`, only ``value``. The options are those of ``nn.CrossEntropyLoss``, mean
+    the same, and are given by name.
+
+    Args:
+        weight: a weight for each class, shape (K,).
+        ignore_index: targets with this value count nothing.
+        reduction: ``"mean"`` (weighted, as torch's), ``"sum"`` or ``"none"``.
+        label_smoothing: the part of each target that is spread over all classes.
+    """
+
+    weight: Tensor | None = field(default_factory=lambda: None)
+    ignore_index: int = -100
+    reduction: Literal["none", "mean", "sum"] = "mean"
+    label_smoothing: float = 0.0
+
+    # What the formula promises; the tests hold every registered loss to it.
+    symmetric: ClassVar[bool] = False
+    bounded: ClassVar[bool] = True
+    random: ClassVar[bool] = False
+
+    def __init_subclass__(cls, register: bool = True, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        dataclass(eq=False, repr=False)(cls)
+        if register:
+            known = registry.get(cls.__name__)
+            if known is not None and known.__module__ != cls.__module__:
+                raise ParameterError(f"{known.__module__} has a loss named {cls.__name__} already")
+            registry[cls.__name__] = cls
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        # A module must be initialised before the dataclass's __init__ assigns its first field.
+        self = super().__new__(cls)
+        nn.Module.__init__(self)
+        return self
+
+    def __post_init__(self) -> None:
+        for name, domain in self.domains().items():
+            setattr(self, name, checked(name, getattr(self, name), domain))
+        smoothing = Interval(at_least=0, at_most=1)
+        self.label_smoothing = checked("label_smoothing", self.label_smoothing, smoothing)
+        if self.reduction not in ("none", "mean", "sum"):
+            raise ParameterError(f"expected reduction none, mean or sum, got {self.reduction!r}")
+        self.register_buffer("weight", self.__dict__.pop("weight"))
+
+    # The mathematics
+
+    def per_class(self, log_p: Tensor) -> Tensor:
+        """Return L(u, k), the loss had the label been k, for every k: the shape of ``log_p``."""
+        raise NotImplementedError(f"{type(self).__name__} has to define per_class(log_p)")
+
+    def per_sample(self, log_p: Tensor, target: Tensor) -> Tensor:
+        """Return L(u, y) for each row of ``log_p`` (..., K) and its label (...)."""
+        return picked(self.per_class(log_p), target)
+
+    def block(self, z: Tensor, target: Tensor, scale: Scale, out: Tensor) -> Tensor:
+        """Write the gradient of a block of rows, as :mod:`noiseproof.kernels` describes."""
+        with torch.enable_grad():
+            leaf = z.detach().requires_grad_()
+            rows = self.per_sample(torch.log_softmax(leaf, -1), target)
+            (gradient,) = torch.autograd.grad((rows * scale).sum(), leaf)
+        out.copy_(gradient)
+        return rows.detach()
+
+    # The behaviour of nn.CrossEntropyLoss
+
+    def forward(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Return the loss of ``logits`` for class indices or class probabilities ``target``."""
+        z, y, unreduced = as_rows(logits, target)
+        if y.is_floating_point():
+            loss = self._of_probabilities(z, y)
+        elif self.label_smoothing > 0:
+            loss = self._smoothed(z, y)
+        else:
+            loss = self._of_labels(z, y)
+        return loss.reshape(unreduced) if self.reduction == "none" else loss
+
+    def _of_labels(self, z: Tensor, y: Tensor) -> Tensor:
+        if self.ignore_index < 0 and y.device.type == "cpu" and not (self.random or is_traced()):
+            # Most batches have no ignored label and no wrong one; gather looks at them anyway.
+            try:
+                return self._of_valid_labels(z, y, None)
+            except (IndexError, RuntimeError):
+                pass
+        return self._of_valid_labels(z, *without_ignored(y, z.shape[1], self.ignore_index))
+
+    def _of_valid_labels(self, z: Tensor, y: Tensor, valid: Tensor | None) -> Tensor:
+        scale = self._scale(row_weights(z, y, valid, self.weight), y.shape[0])
+
+        def plain(z: Tensor) -> Tensor:
+            return self._reduced(self.per_sample(log_softmax(z), y), scale)
+
+        def fused(z: Tensor) -> tuple[Tensor, Tensor]:
+            rows, gradient = kernels.by_rows(self.block, z, y, scale)
+            return self._reduced(rows, scale), gradient
+
+        if self.random or not z.requires_grad or not torch.is_grad_enabled() or is_traced():
+            return plain(z)
+        return kernels.attach(z, fused, plain)
+
+    def _smoothed(self, z: Tensor, y: Tensor) -> Tensor:
+        y, valid = without_ignored(y, z.shape[1], self.ignore_index)
+        weights = row_weights(z, y, valid, self.weight)
+        losses = self.per_class(log_softmax(z))
+        if self.weight is not None:
+            losses = losses * class_weights(z, self.weight)
+        smoothing = self.label_smoothing
+        rows = (1 - smoothing) * picked(losses, y) + smoothing * losses.mean(-1)
+        if valid is not None:
+            rows = rows * valid
+        # The class weights are in the rows already; the mean still divides by those of the labels.
+        total = len(y) if weights is None else weights.sum()
+        return rows.sum() / total if self.reduction == "mean" else self._reduced(rows, 1.0)
+
+    def _of_probabilities(self, z: Tensor, probabilities: Tensor) -> Tensor:
+        t = probabilities.to(compute_dtype(z))
+        if self.label_smoothing > 0:
+            t = t * (1 - self.label_smoothing) + self.label_smoothing / z.shape[1]
+        if self.weight is not None:
+            t = t * class_weights(z, self.weight)
+        return self._reduced((t * self.per_class(log_softmax(z))).sum(-1), self._scale(None, len(z)))
+
+    def _scale(self, weights: Tensor | None, rows: int) -> Scale:
+        """What each row counts in the result: its weight, over the sum of them for a mean."""
+        if self.reduction == "mean":
+            if weights is None:
+                return 1.0 / rows if rows else float("nan")
+            return weights / weights.sum()
+        return 1.0 if weights is None else weights
+
+    def _reduced(self, rows: Tensor, scale: Scale) -> Tensor:
+        if self.reduction == "none":
+            return rows if isinstance(scale, float) else rows * scale
+        if isinstance(scale, float):
+            return rows.mean() if self.reduction == "mean" else rows.sum()
+        return torch.dot(rows, scale)
+
+    # Text and algebra
+
+    @classmethod
+    def parameters_declared(cls) -> list[dataclasses.Field[Any]]:
+        """The fields that make up the mathematics, in order; the options are not among them."""
+        return [f for f in dataclasses.fields(cls) if f.init and f.name not in OPTIONS]
+
+    @classmethod
+    def domains(cls) -> dict[str, Interval]:
+        """The numeric parameters and the interval each must be in."""
+        return {
+            f.name: f.metadata["domain"]
+            for f in cls.parameters_declared()
+            if f.type in (float, "float") and "domain" in f.metadata
+        }
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of ``nn.CrossEntropyLoss`` this loss was built with."""
+        return {name: getattr(self, name) for name in OPTIONS}
+
+    def __str__(self) -> str:
+        written = []
+        for f in self.parameters_declared():
+            value = getattr(self, f.name)
+            if isinstance(value, bool):
+                written += [f"{f.name}=True"] if value else []
+            else:
+                text = write_number(value) if isinstance(value, float) else str(value)
+                written.append(text if isinstance(value, Loss) else f"{f.name}={text}")
+        return type(self).__name__ + (f"({', '.join(written)})" if written else "")
+
+    def __repr__(self) -> str:
+        defaults = {"weight": None, "ignore_index": -100, "reduction": "mean", "label_smoothing": 0}
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.options.items()
+            if (value is not None if name == "weight" else value != defaults[name])
+        ]
+        return f"<{', '.join([str(self), *changed])}>"
+
+    def __add__(self, other: "Loss") -> "Loss":
+        from noiseproof.losses.combine import weighted_sum  # it is made of losses
+
+        return weighted_sum([(1.0, self), (1.0, other)]) if isinstance(other, Loss) else NotImplemented
+
+    def __mul__(self, factor: float) -> "Loss":
+        from noiseproof.losses.combine import weighted_sum
+
+        if not isinstance(factor, (int, float)) or isinstance(factor, bool):
+            return NotImplemented
+        return weighted_sum([(factor, self)])
+
+    __rmul__ = __mul__
+
+
+def log_softmax(z: Tensor) -> Tensor:
+    """Return log p of rows of logits: finite for finite logits, float32 at least."""
+    return torch.log_softmax(z, -1, compute_dtype(z)).clamp_min(torch.finfo(compute_dtype(z)).min)
+
+
+def picked(per_class: Tensor, target: Tensor) -> Tensor:
+    """Return the entry of each row that its label points at."""
+    return per_class.gather(-1, target.unsqueeze(-1)).squeeze(-1)

@@ -1,0 +1,29 @@
+"""Cross entropy."""
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from noiseproof.losses.pointwise import Pointwise
+
+
+class CE(Pointwise):
+    """Cross entropy, l(u) = -log u: fits everything, wrong labels included.
+
+    Equal to ``torch.nn.functional.cross_entropy`` in value and gradient in all of its modes.
+
+    Example:
+        >>> float(CE()(torch.zeros(1, 10), torch.tensor([3])))  # log 10
+        2.302...
+    """
+
+    bounded: ClassVar[bool] = False
+
+    def value(self, log_u: Tensor) -> Tensor:
+        """Return -log u."""
+        return -log_u
+
+    def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
+        """Slope: -1."""
+        return -log_u, torch.full_like(log_u, -1.0)

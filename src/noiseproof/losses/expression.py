@@ -1,0 +1,128 @@
+"""Losses as text: ``"NCE + 4*AGCE(a=6, q=1.5)"`` to a loss; ``str(loss)`` is the way back."""
+
+import ast
+from dataclasses import MISSING
+from typing import Any, NoReturn
+
+from noiseproof.errors import ExpressionError, NoiseproofError, did_you_mean
+from noiseproof.losses.base import Loss, registry
+from noiseproof.losses.combine import weighted_sum
+
+LONGEST = 2000
+
+
+def loss(text: str, **options: Any) -> Loss:
+    """Read a loss from text: names with parameters, ``+``, and positive numbers with ``*``.
+
+    The text is parsed, never evaluated. ``str(loss)`` writes what this reads.
+
+    Args:
+        text: such as ``"AUL(a=3, p=0.1)"`` or ``"NCE + 4*AGCE(a=6, q=1.5)"``.
+        **options: ``reduction``, ``weight``, ``ignore_index``, ``label_smoothing``.
+
+    Example:
+        >>> str(loss("NCE+4*AGCE(6, q=1.5)"))
+        'NCE + 4*AGCE(a=6, q=1.5)'
+        >>> loss("AGEC(a=6)")
+        Traceback (most recent call last):
+        ...
+        noiseproof.errors.ExpressionError: unknown loss 'AGEC' at column 1 of 'AGEC(a=6)'; did you mean 'AGCE'?
+    """
+    return _Reader(text, options).read()
+
+
+class _Reader:
+    def __init__(self, text: str, options: dict[str, Any]) -> None:
+        self.text, self.options = text, options
+
+    def read(self) -> Loss:
+        if not isinstance(self.text, str):
+            raise ExpressionError(f"expected a loss as text, got {self.text!r}")
+        if len(self.text) > LONGEST:
+            raise ExpressionError(f"a loss of {len(self.text)} characters (at most {LONGEST})")
+        # Line breaks are layout to a reader and statements to the parser; columns stay the same.
+        flat = self.text.replace("\n", " ").replace("\t", " ").replace("\r", " ")
+        stripped = flat.lstrip()
+        self.indent = len(flat) - len(stripped)
+        if not stripped:
+            raise ExpressionError("empty loss; write for example 'NCE + 4*AGCE(a=6, q=1.5)'")
+        try:
+            tree = ast.parse(stripped, mode="eval")
+        except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+            column = getattr(error, "offset", None) or len(stripped) + 1
+            self._fail(f"cannot read this ({getattr(error, 'msg', error)})", column - 1)
+        try:
+            return self._loss(tree.body)
+        except RecursionError:
+            raise ExpressionError("a loss nested too deeply to read") from None
+
+    def _loss(self, node: ast.expr) -> Loss:
+        match node:
+            case ast.BinOp(left, ast.Add(), right):
+                return self._guarded(node, weighted_sum, [(1.0, self._loss(left)), (1.0, self._loss(right))])
+            case ast.BinOp(left, ast.Mult(), right):
+                factor, term = (left, right) if _is_number(left) else (right, left)
+                return self._guarded(factor, weighted_sum, [(self._number(factor), self._loss(term))])
+            case ast.Name(name):
+                return self._named(name, node, [], [])
+            case ast.Call(ast.Name(name), args, keywords):
+                return self._named(name, node, args, keywords)
+        self._fail("expected a loss such as AGCE(a=6, q=1.5)", node)
+
+    def _named(self, name: str, node: ast.expr, args: list[ast.expr], keywords: list[ast.keyword]) -> Loss:
+        if name not in registry:
+            self._fail(f"unknown loss {name!r}", node, did_you_mean(name, registry))
+        kind = registry[name]
+        declared = {f.name: f for f in kind.parameters_declared()}
+        if len(args) > len(declared):
+            self._fail(f"{name} takes {_list(declared)}", args[len(declared)])
+        given = dict(zip(declared, args, strict=False))
+        for keyword in keywords:
+            if keyword.arg not in declared:
+                hint = did_you_mean(keyword.arg, declared) if keyword.arg and declared else ""
+                self._fail(f"{name} has no parameter {keyword.arg!r}", keyword, hint)
+            if keyword.arg in given:
+                self._fail(f"{name} is given {keyword.arg!r} twice", keyword)
+            given[keyword.arg] = keyword.value
+        missing = [n for n, f in declared.items() if n not in given and f.default is MISSING]
+        if missing:
+            self._fail(f"{name} needs {_list(missing)}", node)
+        values = {n: self._value(declared[n].type, v) for n, v in given.items()}
+        return self._guarded(node, kind, **values, **self.options)
+
+    def _value(self, kind: Any, node: ast.expr) -> Any:
+        if isinstance(kind, type) and issubclass(kind, Loss):
+            return self._loss(node)
+        if isinstance(node, ast.Constant) and isinstance(node.value, bool) and kind is bool:
+            return node.value
+        return self._number(node)
+
+    def _number(self, node: ast.expr) -> float:
+        sign = 1.0
+        while isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+            sign, node = (-sign if isinstance(node.op, ast.USub) else sign), node.operand
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            return sign * node.value
+        self._fail("expected a number", node)
+
+    def _guarded(self, node: ast.AST, build: Any, *args: Any, **kwargs: Any) -> Loss:
+        try:
+            built: Loss = build(*args, **kwargs)
+        except ExpressionError:
+            raise
+        except (NoiseproofError, OverflowError) as error:
+            self._fail(str(error), node)
+        return built
+
+    def _fail(self, what: str, where: ast.AST | int, hint: str = "") -> NoReturn:
+        column = where if isinstance(where, int) else getattr(where, "col_offset", 0)
+        column = min(column, len(self.text)) + self.indent + 1
+        raise ExpressionError(f"{what} at column {column} of {self.text!r}{hint}") from None
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, (ast.Constant, ast.UnaryOp))
+
+
+def _list(names: Any) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "no parameters"

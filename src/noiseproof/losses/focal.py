@@ -1,0 +1,52 @@
+"""Focal loss."""
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from noiseproof.losses.parameter import parameter
+from noiseproof.losses.pointwise import Pointwise
+
+
+class FL(Pointwise):
+    """Focal loss, l(u) = (1 - u)^gamma (-log u).
+
+    Args:
+        gamma: how much less the samples count that are fitted already; 0 is cross entropy.
+        detach: take (1 - u)^gamma as a constant in the gradient, as the code released with the
+            paper does.
+
+    Reference:
+        Lin et al., Focal loss for dense object detection, ICCV 2017.
+
+    Example:
+        >>> float(FL(gamma=0)(torch.zeros(1, 10), torch.tensor([3])))
+        2.302...
+    """
+
+    gamma: float = parameter(default=0.5, at_least=0)
+    detach: bool = parameter(default=False)
+
+    bounded: ClassVar[bool] = False
+
+    def value(self, log_u: Tensor) -> Tensor:
+        """Return (1 - u)^gamma (-log u)."""
+        weight = _wrong(log_u).pow(self.gamma)
+        return -log_u * (weight.detach() if self.detach else weight)
+
+    def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
+        """Slope: (1 - u)^gamma (gamma u log u / (1 - u) - 1)."""
+        wrong = _wrong(log_u)
+        weight = wrong.pow(self.gamma)
+        value = -log_u * weight
+        if self.detach:
+            return value, -weight
+        # u / (1 - u) from 1 - u alone: where u is near 0 the slope is -1 and the error is nothing.
+        odds = wrong.reciprocal().sub_(1)
+        return value, odds.mul_(value).mul_(-self.gamma).sub_(weight)
+
+
+def _wrong(log_u: Tensor) -> Tensor:
+    # 1 - u, kept off 0: there (1 - u)^gamma has no finite slope, though the loss has (it is 0).
+    return torch.expm1(log_u).neg().clamp_min(torch.finfo(log_u.dtype).tiny)

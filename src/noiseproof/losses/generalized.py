@@ -1,0 +1,30 @@
+"""Generalised cross entropy."""
+
+import torch
+from torch import Tensor
+
+from noiseproof.losses.parameter import parameter
+from noiseproof.losses.pointwise import Pointwise
+
+
+class GCE(Pointwise):
+    """Generalised cross entropy, l(u) = (1 - u^q) / q: between CE (q -> 0) and MAE / 2 (q = 1).
+
+    Reference:
+        Zhang and Sabuncu, Generalized cross entropy loss, NeurIPS 2018.
+
+    Example:
+        >>> float(GCE(q=1)(torch.zeros(1, 10), torch.tensor([3])))
+        0.9...
+    """
+
+    q: float = parameter(default=0.7, above=0, at_most=1)
+
+    def value(self, log_u: Tensor) -> Tensor:
+        """Return (1 - u^q) / q."""
+        return torch.expm1(log_u * self.q) * (-1 / self.q)
+
+    def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
+        """Slope: -u^q."""
+        log_power = log_u * self.q
+        return torch.expm1(log_power).mul_(-1 / self.q), log_power.exp_().neg_()

@@ -1,0 +1,79 @@
+"""The parameters of a loss: declared once, with their domain, on the class."""
+
+import dataclasses
+import math
+from dataclasses import MISSING, dataclass
+from typing import Any
+
+from noiseproof.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval of real numbers with open (``above``, ``below``) or closed ends."""
+
+    above: float = -math.inf
+    at_least: float = -math.inf
+    below: float = math.inf
+    at_most: float = math.inf
+
+    def __contains__(self, x: float) -> bool:
+        return self.above < x < self.below and self.at_least <= x <= self.at_most
+
+    def describe(self, name: str) -> str:
+        """Write the domain as a condition on ``name``.
+
+        >>> Interval(above=0, at_most=1).describe("q")
+        '0 < `q` <= 1'
+        """
+        lower = (
+            (f"{self.above:g}", "<", ">")
+            if self.above > -math.inf
+            else (f"{self.at_least:g}", "<=", ">=")
+        )
+        upper = f" < {self.below:g}" if self.below < math.inf else f" <= {self.at_most:g}"
+        has_lower, has_upper = "inf" not in lower[0], "inf" not in upper
+        if has_lower and has_upper:
+            return f"{lower[0]} {lower[1]} `{name}`{upper}"
+        if has_lower:
+            return f"`{name}` {lower[2]} {lower[0]}"
+        return f"`{name}`{upper}" if has_upper else f"`{name}` finite"
+
+
+def parameter(
+    *,
+    default: Any = MISSING,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    below: float = math.inf,
+    at_most: float = math.inf,
+) -> Any:
+    """Declare a parameter of a loss, as in ``a: float = parameter(above=0)``.
+
+    A parameter annotated ``float`` is checked against the interval when a loss is built, printed
+    by ``str(loss)`` and read back by :func:`noiseproof.loss`.
+    """
+    interval = Interval(above, at_least, below, at_most)
+    return dataclasses.field(default=default, metadata={"domain": interval})
+
+
+def checked(name: str, number: Any, domain: Interval) -> float:
+    """Return ``number`` as a float of ``domain``, or say what was expected."""
+    if isinstance(number, bool):
+        raise ParameterError(f"expected `{name}` to be a number, got {number}")
+    try:
+        x = float(number)
+    except (TypeError, ValueError):
+        raise ParameterError(f"expected `{name}` to be a number, got {number!r}") from None
+    if not math.isfinite(x) or x not in domain:
+        raise ParameterError(f"expected {domain.describe(name)}, got {write_number(x)}")
+    return x
+
+
+def write_number(x: float) -> str:
+    """Write a float as short as possible, so that reading it gives the same float.
+
+    >>> write_number(4.0), write_number(0.1), write_number(1e-5)
+    ('4', '0.1', '1e-05')
+    """
+    return repr(x).removesuffix(".0")

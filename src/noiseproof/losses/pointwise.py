@@ -1,0 +1,102 @@
+"""Losses that see a row of probabilities through one number, log u, or through two."""
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from noiseproof import kernels
+from noiseproof.errors import ParameterError
+from noiseproof.kernels import Scale
+from noiseproof.losses.base import Loss, picked
+
+
+class RowLoss(Loss, register=False):
+    """A loss of log u and s = sum_k log p_k: one pass over the logits, whatever the formula.
+
+    A subclass says :meth:`from_row`. :meth:`with_slopes` is derived from it; where a closed form
+    is at hand, overriding it saves small batches the derivation.
+    """
+
+    needs_sum: ClassVar[bool] = True
+
+    def from_row(self, log_u: Tensor, sum_log_p: Tensor | None) -> Tensor:
+        """Return the loss for log u and sum_k log p_k (``None`` unless ``needs_sum``)."""
+        raise NotImplementedError(f"{type(self).__name__} has to define from_row")
+
+    def with_slopes(
+        self, log_u: Tensor, sum_log_p: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Return :meth:`from_row` and its derivatives in log u and in sum_k log p_k."""
+        with torch.enable_grad():
+            log_u = log_u.detach().requires_grad_()
+            if sum_log_p is None:
+                rows = self.from_row(log_u, None)
+                (c,) = torch.autograd.grad(rows.sum(), log_u)
+                return rows.detach(), c, None
+            sum_log_p = sum_log_p.detach().requires_grad_()
+            rows = self.from_row(log_u, sum_log_p)
+            c, d = torch.autograd.grad(rows.sum(), (log_u, sum_log_p), materialize_grads=True)
+        return rows.detach(), c, d
+
+    def per_class(self, log_p: Tensor) -> Tensor:
+        """Return L(u, k) for every k."""
+        return self.from_row(log_p, log_p.sum(-1, keepdim=True) if self.needs_sum else None)
+
+    def per_sample(self, log_p: Tensor, target: Tensor) -> Tensor:
+        """Return L(u, y) for each row."""
+        return self.from_row(picked(log_p, target), log_p.sum(-1) if self.needs_sum else None)
+
+    def block(self, z: Tensor, target: Tensor, scale: Scale, out: Tensor) -> Tensor:
+        """Write the gradient of a block of rows."""
+        return kernels.row_block(z, target, scale, out, self.with_slopes, self.needs_sum)
+
+
+class Pointwise(RowLoss, register=False):
+    """A loss L(u, i) = l(u_i), written once as a function of log u.
+
+    A subclass says :meth:`value`, decreasing in u and finite for every log u <= 0, in torch
+    operations that act on each element by itself. Everything else follows from it.
+
+    Example:
+        >>> import torch, noiseproof as nf
+        >>> class Brier(nf.Pointwise):
+        ...     scale: float = nf.parameter(default=1.0, above=0)
+        ...     def value(self, log_u):
+        ...         return self.scale * torch.expm1(log_u) ** 2
+        >>> loss = nf.loss("NCE + 2*Brier(scale=3)")
+        >>> str(loss), nf.asymmetry_ratio(Brier())
+        ('NCE + 2*Brier(scale=3)', 0.0)
+        >>> del nf.registry["Brier"]
+    """
+
+    needs_sum: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        ends = torch.tensor([-1e4, -1.0, 0.0], dtype=torch.float32)
+        try:
+            finite = bool(torch.isfinite(self.value(ends)).all())
+        except OverflowError:
+            finite = False
+        if not finite:
+            raise ParameterError(f"{self} is not finite in float32 for every log u <= 0")
+
+    def value(self, log_u: Tensor) -> Tensor:
+        """Return l as a function of log u, elementwise."""
+        raise NotImplementedError(f"{type(self).__name__} has to define value(log_u)")
+
+    def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
+        """Return l and dl / dlog u, elementwise; by autograd unless a subclass knows better."""
+        rows, c, _ = super().with_slopes(log_u, None)
+        return rows, c
+
+    def from_row(self, log_u: Tensor, sum_log_p: Tensor | None) -> Tensor:
+        """Return ``value(log_u)``."""
+        return self.value(log_u)
+
+    def with_slopes(
+        self, log_u: Tensor, sum_log_p: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Return ``with_slope(log_u)``."""
+        return *self.with_slope(log_u), None

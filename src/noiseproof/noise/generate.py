@@ -1,0 +1,200 @@
+"""The noise models of the paper and its literature, as transition matrices."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+
+from noiseproof.errors import NoiseError, did_you_mean
+from noiseproof.noise.maps import CIFAR100_COARSE, CLASSES, MAPS, next_in_group
+from noiseproof.noise.transition import TransitionMatrix
+
+Variant = Literal["corrected", "released"]
+
+
+def identity(K: int, classes: Sequence[str] | None = None) -> TransitionMatrix:
+    """No noise: T is the identity.
+
+    >>> identity(10)
+    TransitionMatrix(10 classes, rate 0, clean level inf, dominant)
+    """
+    return TransitionMatrix(np.eye(_check_classes(K)), classes)
+
+
+def symmetric(K: int, rate: float, classes: Sequence[str] | None = None) -> TransitionMatrix:
+    """Symmetric noise: T_ii = 1 - rate, and T_ij = rate / (K - 1) for every other class j.
+
+    Flips go to *other* classes only, so the clean level is (1 - rate)(K - 1) / rate.
+
+    Args:
+        K: the number of classes.
+        rate: the share of labels that are wrong, from 0 to 1.
+        classes: names of the classes.
+
+    >>> round(symmetric(10, 0.8).clean_level, 6)
+    2.25
+    """
+    rate = check_rate(rate)
+    matrix = np.full((_check_classes(K), K), rate / (K - 1))
+    np.fill_diagonal(matrix, 1 - rate)
+    return TransitionMatrix(matrix, classes)
+
+
+def pair_flip(K: int, rate: float, classes: Sequence[str] | None = None) -> TransitionMatrix:
+    """Pair flip: each class is taken for the next, the last for the first, T_{i, i+1} = rate.
+
+    >>> pair_flip(3, 0.25).matrix
+    array([[0.75, 0.25, 0.  ],
+           [0.  , 0.75, 0.25],
+           [0.25, 0.  , 0.75]])
+    """
+    mapping = {i: (i + 1) % K for i in range(_check_classes(K))}
+    return _flip(mapping, check_rate(rate), K, classes)
+
+
+def superclass(
+    groups: str | Sequence[object], rate: float, classes: int | Sequence[str] | None = None
+) -> TransitionMatrix:
+    """Each class is taken for the next one of its super-class, in a circle.
+
+    Args:
+        groups: the super-class of each of the K classes, or "cifar100". A class that is alone in
+            its super-class is never mistaken.
+        rate: the share of labels that are wrong in each class, from 0 to 1.
+        classes: names of the classes, or their number for a check.
+
+    >>> superclass(["pet", "car", "pet", "car"], 0.25).matrix
+    array([[0.75, 0.  , 0.25, 0.  ],
+           [0.  , 0.75, 0.  , 0.25],
+           [0.25, 0.  , 0.75, 0.  ],
+           [0.  , 0.25, 0.  , 0.75]])
+    """
+    K, names = split_classes(classes)
+    if isinstance(groups, str):
+        if groups != "cifar100":
+            raise NoiseError(f"no super-classes known for {groups!r}; known: cifar100")
+        groups, names = CIFAR100_COARSE, names or CLASSES["cifar100"]
+    if K not in (None, len(groups)):
+        raise NoiseError(f"super-classes of {len(groups)} classes, not {K}")
+    ring = next_in_group(tuple(str(group) for group in groups))
+    return _flip(ring, check_rate(rate), _check_classes(len(groups)), names)
+
+
+def asymmetric(
+    which: str | Mapping[int, int] | Mapping[str, str],
+    rate: float,
+    classes: int | Sequence[str] | None = None,
+    variant: Variant = "corrected",
+) -> TransitionMatrix:
+    """Asymmetric noise: each class of a map is taken for one other class, T_{i, map(i)} = rate.
+
+    Args:
+        which: "mnist", "cifar10" or "cifar100", or a map of your own from true to given classes,
+            by number or, where ``classes`` has names, by name.
+        rate: the share of labels that are wrong in each class of the map, from 0 to 1.
+        classes: the number of classes or their names; needed for a map that leaves out the last.
+        variant: "released" is what the authors' code does where it departs from the paper.
+            CIFAR-10: a class is drawn after those before it were relabelled, so cats that became
+            dogs may become cats again, and cat -> dog is rate (1 - rate). CIFAR-100: i -> i + 1
+            in blocks of five *numbers*, though super-classes are not numbered so. MNIST: the same.
+
+    >>> asymmetric("mnist", 0.4)
+    TransitionMatrix(10 classes, rate 0.2, clean level 1.5, dominant)
+    >>> asymmetric({"cat": "dog"}, 0.3, classes=["cat", "dog", "cow"]).matrix[0]
+    array([0.7, 0.3, 0. ])
+    >>> round(asymmetric("cifar10", 0.4, variant="released").rate, 6)
+    0.184
+    """
+    rate = check_rate(rate)
+    if variant not in get_args(Variant):
+        raise NoiseError(f"unknown variant {variant!r}{did_you_mean(variant, get_args(Variant))}")
+    K, names = split_classes(classes)
+    if isinstance(which, str):
+        return _of_dataset(which, rate, K, names, variant)
+    if variant == "released":
+        raise NoiseError("only the paper's data sets have a released variant, not a map")
+    mapping = _numbered(which, names)
+    return _flip(mapping, rate, K or 1 + max([1, *mapping, *mapping.values()]), names)
+
+
+def check_rate(rate: float) -> float:
+    """Return ``rate`` as a float, after checking that it lies between 0 and 1.
+
+    >>> check_rate(1.4)
+    Traceback (most recent call last):
+    noiseproof.errors.NoiseError: expected a rate from 0 to 1, got 1.4
+    """
+    try:
+        value = float(rate)
+    except (TypeError, ValueError):
+        raise NoiseError(f"expected a rate from 0 to 1, got {rate!r}") from None
+    if not 0 <= value <= 1:
+        raise NoiseError(f"expected a rate from 0 to 1, got {value:g}")
+    return abs(value)  # 0 rather than -0, which would be spelled with its sign
+
+
+def split_classes(
+    classes: int | Sequence[str] | None,
+) -> tuple[int | None, tuple[str, ...] | None]:
+    """Return the number of classes and their names, each None where it is not known.
+
+    >>> split_classes(["ham", "spam"])
+    (2, ('ham', 'spam'))
+    """
+    if classes is None:
+        return None, None
+    if isinstance(classes, int | np.integer):
+        return int(classes), None
+    return len(classes), tuple(classes)
+
+
+def _check_classes(K: int) -> int:
+    if K < 2:
+        raise NoiseError(f"expected at least 2 classes, got {K}")
+    return K
+
+
+def _of_dataset(
+    which: str, rate: float, classes: int | None, names: tuple[str, ...] | None, variant: Variant
+) -> TransitionMatrix:
+    if which not in MAPS:
+        raise NoiseError(f"no asymmetric noise known for {which!r}{did_you_mean(which, MAPS)}")
+    K = len(CLASSES[which])
+    if classes not in (None, K):
+        raise NoiseError(f"{which} has {K} classes, not {classes}")
+    names = names or CLASSES[which]
+    if variant == "released" and which == "cifar100":
+        return _flip({i: i - i % 5 + (i + 1) % 5 for i in range(K)}, rate, K, names)
+    if variant == "released" and which == "cifar10":
+        steps = identity(K, names)
+        for i, j in sorted(MAPS[which].items()):
+            steps = steps @ _flip({i: j}, rate, K, names)
+        return steps
+    return _flip(MAPS[which], rate, K, names)
+
+
+def _flip(
+    mapping: Mapping[int, int], rate: float, K: int, classes: Sequence[str] | None
+) -> TransitionMatrix:
+    matrix = np.eye(K)
+    for i, j in mapping.items():
+        if not (0 <= i < K and 0 <= j < K and i != j):
+            raise NoiseError(f"cannot map class {i} to {j}: expected two of 0..{K - 1}")
+        matrix[i, i], matrix[i, j] = 1 - rate, rate
+    return TransitionMatrix(matrix, classes)
+
+
+def _numbered(
+    mapping: Mapping[int, int] | Mapping[str, str], names: tuple[str, ...] | None
+) -> dict[int, int]:
+    number = {name: i for i, name in enumerate(names or ())}
+
+    def of(word: int | str) -> int:
+        if isinstance(word, str):
+            if word not in number:
+                hint = did_you_mean(word, number) if number else "; give their names as classes"
+                raise NoiseError(f"no class is called {word!r}{hint}")
+            return number[word]
+        return int(word)
+
+    return {of(i): of(j) for i, j in mapping.items()}

@@ -1,0 +1,57 @@
+"""Labels in, labels out: a tensor for a tensor, an array for anything else."""
+
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from noiseproof.errors import NoiseError, TargetError
+
+Labels = TypeVar("Labels", NDArray[Any], Tensor)
+Integers = NDArray[np.int64]
+
+
+def to_array(values: Any) -> NDArray[Any]:
+    """Return a tensor (of any device and float width), array or sequence as a numpy array.
+
+    >>> to_array(torch.ones(2, dtype=torch.bfloat16))
+    array([1., 1.], dtype=float32)
+    """
+    if isinstance(values, Tensor):
+        values = values.detach().cpu()
+        return np.asarray(values.float() if values.dtype == torch.bfloat16 else values)
+    return np.asarray(values)
+
+
+def as_labels(labels: Any, classes: int | None = None) -> Integers:
+    """Return ``labels`` as an int64 vector, after checking that each is one of 0..classes-1.
+
+    >>> as_labels([0, 3, 1], classes=3)
+    Traceback (most recent call last):
+    noiseproof.errors.TargetError: label 3 at position 1 is outside 0..2
+    """
+    array = to_array(labels)
+    if array.ndim != 1:
+        raise NoiseError(f"expected labels to be a vector, got shape {array.shape}")
+    if array.size and array.dtype.kind not in "iu":
+        raise NoiseError(f"expected labels to be whole numbers, got {array.dtype}")
+    outside = array < 0 if classes is None else (array < 0) | (array >= classes)
+    if outside.any():
+        place = int(outside.argmax())
+        domain = ">= 0" if classes is None else f"0..{classes - 1}"
+        raise TargetError(f"label {array[place]} at position {place} is outside {domain}")
+    return array.astype(np.int64)
+
+
+def count_classes(*labels: Integers) -> int:
+    """Return the least number of classes (two at least) that ``labels`` can come from."""
+    return max(2, *(1 + int(vector.max(initial=0)) for vector in labels))
+
+
+def like(values: NDArray[Any], labels: Labels) -> Labels:
+    """Return ``values`` in the container of ``labels``, on its device."""
+    if isinstance(labels, Tensor):
+        return torch.from_numpy(values).to(labels.device)
+    return values

@@ -1,0 +1,183 @@
+"""What ``parse`` returns: a noise that has been named, and can be applied by who has the data.
+
+    Noise
+    ├── RateNoise       none, symmetric:0.4, pair-flip:0.2, superclass:0.2, asymmetric:0.3,
+    │                   asymmetric:0.3:released
+    ├── MatrixNoise     matrix:T.csv
+    ├── InstanceNoise   instance:0.3
+    └── HumanNoise      human:worst
+
+Each is frozen and has
+
+    str(noise)          the text again: ``str(parse(text)) == text``
+    noise.transition    its TransitionMatrix; None for the last two, which have none
+    noise.apply(labels, seed=1, exact=False, features=None, human=None) -> Corruption
+
+``apply`` takes the same arguments for all, and each uses what it needs: ``exact`` is for a noise
+that has a matrix, ``features`` for instance noise, ``human`` for human labels.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from noiseproof.errors import NoiseError
+from noiseproof.noise.corruption import Corruption, human_corruption
+from noiseproof.noise.generate import (
+    Variant,
+    asymmetric,
+    identity,
+    pair_flip,
+    split_classes,
+    superclass,
+    symmetric,
+)
+from noiseproof.noise.instance import instance_dependent
+from noiseproof.noise.labels import Labels
+from noiseproof.noise.transition import TransitionMatrix
+
+
+@dataclass(frozen=True)
+class RateNoise:
+    """A noise model that the number of classes, or the data set, and a rate make a matrix of.
+
+    >>> RateNoise("symmetric", 0.4, classes=10).transition
+    TransitionMatrix(10 classes, rate 0.4, clean level 13.5, dominant)
+    """
+
+    kind: str
+    rate: float = 0.0
+    variant: Variant = "corrected"
+    classes: int | tuple[str, ...] | None = None
+    dataset: str | None = None
+
+    def __str__(self) -> str:
+        if self.kind == "none":
+            return "none"
+        end = "" if self.variant == "corrected" else f":{self.variant}"
+        return f"{self.kind}:{spell(self.rate)}{end}"
+
+    @property
+    def transition(self) -> TransitionMatrix:
+        """The matrix; an error where neither the classes nor the data set say enough for one."""
+        if self.kind in ("asymmetric", "superclass"):
+            return self._from_dataset()
+        K, names = split_classes(self.classes)
+        if K is None:
+            raise NoiseError(f"noise '{self}' needs the number of classes")
+        if self.kind == "none":
+            return identity(K, names)
+        return (symmetric if self.kind == "symmetric" else pair_flip)(K, self.rate, names)
+
+    def _from_dataset(self) -> TransitionMatrix:
+        if self.dataset is None:
+            raise NoiseError(f"noise '{self}' needs a data set whose confusions are known")
+        if self.kind == "asymmetric":
+            return asymmetric(self.dataset, self.rate, self.classes, self.variant)
+        return superclass(self.dataset, self.rate, self.classes)
+
+    def apply(
+        self,
+        labels: Labels,
+        *,
+        seed: int,
+        exact: bool = False,
+        features: Any = None,
+        human: Any = None,
+    ) -> Corruption[Labels]:
+        """Return ``labels`` after this noise."""
+        return self.transition.corrupt(labels, seed, exact)
+
+
+@dataclass(frozen=True)
+class MatrixNoise:
+    """A transition matrix that was read from the file ``path``."""
+
+    path: str
+    transition: TransitionMatrix
+
+    def __str__(self) -> str:
+        return f"matrix:{self.path}"
+
+    def apply(
+        self,
+        labels: Labels,
+        *,
+        seed: int,
+        exact: bool = False,
+        features: Any = None,
+        human: Any = None,
+    ) -> Corruption[Labels]:
+        """Return ``labels`` after this noise."""
+        return self.transition.corrupt(labels, seed, exact)
+
+
+@dataclass(frozen=True)
+class InstanceNoise:
+    """Noise that depends on the features of each sample; see ``instance_dependent``."""
+
+    rate: float
+    classes: int | None = None
+
+    def __str__(self) -> str:
+        return f"instance:{spell(self.rate)}"
+
+    @property
+    def transition(self) -> None:
+        """None: the noise differs from sample to sample."""
+        return None
+
+    def apply(
+        self,
+        labels: Labels,
+        *,
+        seed: int,
+        exact: bool = False,
+        features: Any = None,
+        human: Any = None,
+    ) -> Corruption[Labels]:
+        """Return ``labels`` after this noise, which ``features`` direct."""
+        if features is None:
+            raise NoiseError(f"noise '{self}' needs the features of the samples")
+        return instance_dependent(features, labels, self.rate, seed, self.classes)
+
+
+@dataclass(frozen=True)
+class HumanNoise:
+    """Labels that people gave: which set of them, by the name its publishers use."""
+
+    which: str
+    classes: int | None = None
+
+    def __str__(self) -> str:
+        return f"human:{self.which}"
+
+    @property
+    def transition(self) -> None:
+        """None: the labels were given, not drawn."""
+        return None
+
+    def apply(
+        self,
+        labels: Labels,
+        *,
+        seed: int,
+        exact: bool = False,
+        features: Any = None,
+        human: Any = None,
+    ) -> Corruption[Labels]:
+        """Return the labels ``human``, with the receipt of how they differ from ``labels``."""
+        if human is None:
+            raise NoiseError(f"noise '{self}' needs the labels that people gave")
+        return human_corruption(labels, human, self.classes)
+
+
+Noise = RateNoise | MatrixNoise | InstanceNoise | HumanNoise
+
+
+def spell(rate: float) -> str:
+    """Return ``rate`` as the shortest text that reads back as the same number.
+
+    >>> spell(0.40), spell(1.0)
+    ('0.4', '1')
+    """
+    return repr(rate).removesuffix(".0")

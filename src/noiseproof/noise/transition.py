@@ -1,0 +1,198 @@
+"""TransitionMatrix: how often a label of one class is given to samples of another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from noiseproof.errors import NoiseError
+from noiseproof.noise import sampling
+from noiseproof.noise.corruption import Corruption, receipt
+from noiseproof.noise.labels import Labels, as_labels
+from noiseproof.noise.matrix import Floats, check_matrix, levels, off_diagonal
+from noiseproof.noise.streams import stream
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Confusion(NamedTuple):
+    """Samples of class ``true`` labelled ``given``, and how far the clean label outweighs that."""
+
+    true: int
+    given: int
+    level: float
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class TransitionMatrix:
+    """T[i, j] = P(noisy label j | true label i): a (K, K) matrix whose rows sum to one.
+
+    Immutable. A row that sums to one within 1e-6 is scaled to do so; any other is an error that
+    names it.
+
+    Args:
+        matrix: (K, K), K >= 2, finite and not negative.
+        classes: the K names of the classes, for messages and pictures.
+
+    >>> T = TransitionMatrix([[0.9, 0.1], [0.3, 0.7]], classes=["ham", "spam"])
+    >>> T
+    TransitionMatrix(2 classes, rate 0.2, clean level 2.333, dominant)
+    >>> print(T)
+    TransitionMatrix(2 classes, rate 0.2, clean level 2.333, dominant)
+      true \\ given     ham    spam
+               ham   0.900   0.100
+              spam   0.300   0.700
+    >>> T.corrupt(np.repeat([0, 1], 1000), seed=1)
+    Corruption(2000 labels, 362 changed, rate 0.181, hash ...)
+    >>> TransitionMatrix([[0.9, 0.1], [0.3, 0.8]])
+    Traceback (most recent call last):
+    noiseproof.errors.NoiseError: row 1 sums to 1.1, not to 1
+    """
+
+    matrix: Floats
+    classes: tuple[str, ...] | None
+
+    def __init__(self, matrix: ArrayLike | Tensor, classes: Sequence[str] | None = None) -> None:
+        """Check ``matrix`` and keep a read-only copy."""
+        checked = check_matrix(matrix)
+        names = None if classes is None else tuple(str(name) for name in classes)
+        if names is not None and len(names) != len(checked):
+            raise NoiseError(f"{len(names)} class names for a matrix of {len(checked)} classes")
+        object.__setattr__(self, "matrix", checked)
+        object.__setattr__(self, "classes", names)
+
+    @property
+    def clean_levels(self) -> Floats:
+        """(K,): for each class i, min over j != i of T_ii / T_ij; infinite where nothing flips."""
+        smallest: Floats = levels(self.matrix).min(axis=1)
+        return smallest
+
+    @property
+    def clean_level(self) -> float:
+        """The paper's c = min over i and j != i of T_ii / T_ij; above 1 clean labels dominate."""
+        return float(self.clean_levels.min())
+
+    @property
+    def dominant(self) -> bool:
+        """Whether T_ii > T_ij for every i and j != i: each class keeps its most frequent label."""
+        return self.clean_level > 1
+
+    @property
+    def rate(self) -> float:
+        """The share of wrong labels where all classes are equally frequent."""
+        return self.rate_under(np.full(len(self), 1 / len(self)))
+
+    def rate_under(self, prior: ArrayLike) -> float:
+        """Return the share of wrong labels where class i has frequency ``prior[i]``.
+
+        >>> TransitionMatrix([[0.75, 0.25], [0.25, 0.75]]).rate_under([3, 1])
+        0.25
+        """
+        weights = np.asarray(prior, dtype=np.float64)
+        good = weights.shape == (len(self),) and bool((weights >= 0).all()) and weights.sum() > 0
+        if not good or not np.isfinite(weights.sum()):
+            raise NoiseError(f"expected {len(self)} class frequencies, none negative, not all zero")
+        wrong = off_diagonal(self.matrix).sum(axis=1)
+        return float(weights @ wrong / weights.sum())
+
+    def strongest_confusion(self, i: int) -> int | None:
+        """Return the class j != i that class i is most often labelled as; None where none is.
+
+        >>> TransitionMatrix([[0.6, 0.3, 0.1], [0, 1, 0], [0.2, 0.3, 0.5]]).strongest_confusion(2)
+        1
+        """
+        row = off_diagonal(self.matrix)[i]
+        return int(row.argmax()) if row.any() else None
+
+    def confusions(self, at_most: float = 1.0) -> list[Confusion]:
+        """Return the confusions with T_ii / T_ij <= ``at_most``, the worst first.
+
+        With 1, those that break dominance; with 1/r, those that a loss of asymmetry ratio r is
+        not proved to withstand.
+
+        >>> TransitionMatrix([[0.4, 0.5, 0.1], [0, 1, 0], [0.2, 0.3, 0.5]]).confusions()
+        [Confusion(true=0, given=1, level=0.8)]
+        """
+        level = levels(self.matrix)
+        found = np.argwhere((level <= at_most) & np.isfinite(level))
+        listed = [Confusion(int(i), int(j), float(level[i, j])) for i, j in found]
+        return sorted(listed, key=lambda confusion: confusion.level)
+
+    def corrupt(self, labels: Labels, seed: int, exact: bool = False) -> Corruption[Labels]:
+        """Return noisy labels with their receipt, drawn from the stream "noise" of ``seed``.
+
+        Args:
+            labels: (N,) true labels, an array or a tensor; the noisy ones come back as the same.
+            seed: the same seed gives the same labels on every platform.
+            exact: flip the same number in every class, int((1 - T_ii) n_i), as the paper does for
+                CIFAR, rather than each sample independently, as it does for MNIST.
+
+        >>> T = TransitionMatrix([[0.5, 0.5], [0, 1]])
+        >>> T.corrupt(np.zeros(10, dtype=int), seed=1, exact=True).counts
+        array([[5, 5],
+               [0, 0]])
+        """
+        true = as_labels(labels, len(self))
+        draw = sampling.exact if exact else sampling.independent
+        noisy = draw(self.matrix, true, stream(seed, "noise"))
+        return receipt(true, noisy, len(self), labels)
+
+    def name(self, i: int) -> str:
+        """Return the name of class ``i``, or its number where classes have no names."""
+        return self.classes[i] if self.classes else str(i)
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw the matrix as a heat map, with its values where K <= 20, and return the axes."""
+        from noiseproof.noise.picture import draw
+
+        return draw(self, ax)
+
+    def __matmul__(self, other: "TransitionMatrix") -> "TransitionMatrix":
+        """Return the noise of first ``self``, then ``other``: the product of the matrices."""
+        if not isinstance(other, TransitionMatrix):
+            return NotImplemented
+        if len(self) != len(other):
+            raise NoiseError(f"cannot compose noise of {len(self)} and of {len(other)} classes")
+        if self.classes and other.classes and self.classes != other.classes:
+            raise NoiseError("cannot compose noise on classes of different names")
+        return TransitionMatrix(self.matrix @ other.matrix, self.classes or other.classes)
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.matrix, dtype=dtype) if copy else np.asarray(self.matrix, dtype=dtype)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TransitionMatrix):
+            return NotImplemented
+        return self.classes == other.classes and np.array_equal(self.matrix, other.matrix)
+
+    def __hash__(self) -> int:
+        return hash((self.matrix.tobytes(), self.classes))
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        # An unpickled array is writable again, unless it goes through the constructor.
+        return TransitionMatrix, (self.matrix, self.classes)
+
+    def __repr__(self) -> str:
+        verdict = "dominant" if self.dominant else "not dominant"
+        return (
+            f"TransitionMatrix({len(self)} classes, rate {self.rate:.4g}, "
+            f"clean level {self.clean_level:.4g}, {verdict})"
+        )
+
+    def __str__(self) -> str:
+        if len(self) > 20:
+            return repr(self)
+        names = [self.name(i) for i in range(len(self))]
+        rows = [["true \\ given", *(f"{name[:6]}…" if len(name) > 7 else name for name in names)]]
+        for name, row in zip(names, self.matrix, strict=True):
+            rows.append([name, *(f"{value:.3f}" if value else "." for value in row)])
+        left = 2 + max(len(row[0]) for row in rows)
+        lines = (row[0].rjust(left) + "".join(f"{cell:>8}" for cell in row[1:]) for row in rows)
+        return "\n".join([repr(self), *lines])

@@ -1,0 +1,8 @@
+"""The paper's own numbers, as data: each with the table it comes from. Nothing here is ours.
+
+Zhou, Liu, Jiang, Gao and Ji: Asymmetric Loss Functions for Learning with Noisy Labels, ICML 2021.
+"""
+
+from noiseproof.paper.parameters import DATASETS, METHODS, PARAMETERS
+
+__all__ = ["DATASETS", "METHODS", "PARAMETERS"]

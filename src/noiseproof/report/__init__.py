@@ -1,0 +1,1 @@
+"""What we say: figures, and later tables and the page."""
