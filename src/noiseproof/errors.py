@@ -13,8 +13,8 @@ Each message is one line, in the words of whoever made the mistake, and says the
 built-in base classes are there so that code written against torch keeps working.
 """
 
+from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Iterable
 
 
 class NoiseproofError(Exception):

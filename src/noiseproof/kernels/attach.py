@@ -1,6 +1,7 @@
 """Give autograd a gradient that is computed together with the value."""
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor

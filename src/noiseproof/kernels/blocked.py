@@ -1,6 +1,6 @@
 """Run a block function over all rows, a cache-sized block at a time."""
 
-from typing import Callable
+from collections.abc import Callable
 
 import torch
 from torch import Tensor

@@ -1,6 +1,6 @@
 """Normalised losses L = l(u) / sum_k l(p_k) of any pointwise l."""
 
-from typing import Callable
+from collections.abc import Callable
 
 import torch
 from torch import Tensor

@@ -1,6 +1,6 @@
 """Losses that see a row only through ``log u`` and, some of them, the sum of all ``log p``."""
 
-from typing import Callable
+from collections.abc import Callable
 
 import torch
 from torch import Tensor

@@ -32,14 +32,16 @@ class AGCE(Pointwise):
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return ((a + 1)^q - (a + u)^q) / q."""
-        return torch.expm1(self._log_ratio(log_u) * self.q) * (-((self.a + 1) ** self.q) / self.q)
+        return torch.expm1(self._log_ratio(log_u) * self.q) * (
+            -math.pow(self.a + 1, self.q) / self.q
+        )
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: -u (a + u)^(q - 1)."""
         log_ratio = self._log_ratio(log_u)
         slope = torch.add(log_u, log_ratio, alpha=self.q - 1).exp_()
         value = log_ratio.mul_(self.q).expm1_()
-        top = (self.a + 1) ** self.q
+        top = math.pow(self.a + 1, self.q)
         return value.mul_(-top / self.q), slope.mul_(-top / (self.a + 1))
 
     def _log_ratio(self, log_u: Tensor) -> Tensor:
@@ -52,11 +54,11 @@ class AGCE(Pointwise):
 
     def asymmetry_ratio(self) -> float:
         """Return r in closed form (Corollary 1)."""
-        return min(1.0, (self.a / (self.a + 1)) ** (1 - self.q))
+        return min(1.0, math.pow(self.a / (self.a + 1), 1 - self.q))
 
     def strict_asymmetry_ratio(self) -> float:
         """Return r with any part of the mass moved: the slope falls (q < 1) or rises with u."""
-        return (self.a / (self.a + 1)) ** abs(1 - self.q)
+        return math.pow(self.a / (self.a + 1), abs(1 - self.q))
 
     @staticmethod
     def a_for(q: float, clean_level: float) -> float:
@@ -68,5 +70,5 @@ class AGCE(Pointwise):
         needed = ratio_needed(clean_level)
         if q >= 1:
             return 0.0
-        root = needed ** (1 / (1 - q))  # a / (a + 1)
+        root = math.pow(needed, 1 / (1 - q))  # a / (a + 1)
         return root / (1 - root)

@@ -1,5 +1,7 @@
 """Asymmetric unhinged loss."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -29,14 +31,16 @@ class AUL(Pointwise):
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return ((a - u)^p - (a - 1)^p) / p."""
-        return torch.expm1(self._log_ratio(log_u) * self.p) * ((self.a - 1) ** self.p / self.p)
+        return torch.expm1(self._log_ratio(log_u) * self.p) * (
+            math.pow(self.a - 1, self.p) / self.p
+        )
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: -u (a - u)^(p - 1)."""
         log_ratio = self._log_ratio(log_u)
         slope = torch.add(log_u, log_ratio, alpha=self.p - 1).exp_()
         value = log_ratio.mul_(self.p).expm1_()
-        end = (self.a - 1) ** self.p
+        end = math.pow(self.a - 1, self.p)
         return value.mul_(end / self.p), slope.mul_(-end / (self.a - 1))
 
     def _log_ratio(self, log_u: Tensor) -> Tensor:
@@ -45,11 +49,11 @@ class AUL(Pointwise):
 
     def asymmetry_ratio(self) -> float:
         """Return r in closed form (Corollary 2)."""
-        return min(1.0, ((self.a - 1) / self.a) ** (self.p - 1))
+        return min(1.0, math.pow((self.a - 1) / self.a, self.p - 1))
 
     def strict_asymmetry_ratio(self) -> float:
         """Return r with any part of the mass moved."""
-        return float(((self.a - 1) / self.a) ** abs(self.p - 1))
+        return math.pow((self.a - 1) / self.a, abs(self.p - 1))
 
     @staticmethod
     def a_for(p: float, clean_level: float) -> float:
@@ -61,4 +65,4 @@ class AUL(Pointwise):
         needed = ratio_needed(clean_level)
         if p <= 1:
             return 1.0
-        return 1 / (1 - needed ** (1 / (p - 1)))
+        return 1 / (1 - math.pow(needed, 1 / (p - 1)))

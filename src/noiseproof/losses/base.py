@@ -61,7 +61,7 @@ class Loss(nn.Module):
                 raise ParameterError(f"{known.__module__} has a loss named {cls.__name__} already")
             registry[cls.__name__] = cls
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: D102
         # A module must be initialised before the dataclass's __init__ assigns its first field.
         self = super().__new__(cls)
         nn.Module.__init__(self)
@@ -151,7 +151,9 @@ class Loss(nn.Module):
             t = t * (1 - self.label_smoothing) + self.label_smoothing / z.shape[1]
         if self.weight is not None:
             t = t * class_weights(z, self.weight)
-        return self._reduced((t * self.per_class(log_softmax(z))).sum(-1), self._scale(None, len(z)))
+        return self._reduced(
+            (t * self.per_class(log_softmax(z))).sum(-1), self._scale(None, len(z))
+        )
 
     def _scale(self, weights: Tensor | None, rows: int) -> Scale:
         """What each row counts in the result: its weight, over the sum of them for a mean."""
@@ -212,7 +214,9 @@ class Loss(nn.Module):
     def __add__(self, other: "Loss") -> "Loss":
         from noiseproof.losses.combine import weighted_sum  # it is made of losses
 
-        return weighted_sum([(1.0, self), (1.0, other)]) if isinstance(other, Loss) else NotImplemented
+        return (
+            weighted_sum([(1.0, self), (1.0, other)]) if isinstance(other, Loss) else NotImplemented
+        )
 
     def __mul__(self, factor: float) -> "Loss":
         from noiseproof.losses.combine import weighted_sum

@@ -1,7 +1,8 @@
 """Losses made of losses: normalised ones and positive combinations."""
 
+from collections.abc import Sequence
 from dataclasses import field
-from typing import Any, ClassVar, Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -129,14 +130,14 @@ class WeightedSum(Loss, register=False):
 
     def block(self, z: Tensor, target: Tensor, scale: Scale, out: Tensor) -> Tensor:
         """Write the gradient of a block of rows: a pass for each term."""
-        gradient, rows = torch.empty_like(z), []
-        for i, (factor, term) in enumerate(zip(self.factors, self.losses, strict=True)):
-            rows.append(term.block(z, target, scale * factor, gradient))
-            total = gradient.clone() if i == 0 else total.add_(gradient)
+        total, part, rows = torch.zeros_like(z), torch.empty_like(z), []
+        for factor, term in zip(self.factors, self.losses, strict=True):
+            rows.append(term.block(z, target, scale * factor, part))
+            total.add_(part)
         out.copy_(total)
         return self._sum(rows)
 
-    def _sum(self, values: Sequence[Tensor | None]) -> Any:
+    def _sum(self, values: Sequence[Tensor | None]) -> Tensor:
         """Return the weighted sum of the values there are."""
         total = None
         for factor, value in zip(self.factors, values, strict=True):
@@ -146,6 +147,7 @@ class WeightedSum(Loss, register=False):
                 total = value if factor == 1 else value * factor
             else:
                 total = torch.add(total, value, alpha=factor)
+        assert total is not None
         return total
 
     @property
@@ -190,7 +192,9 @@ class RowSum(WeightedSum, RowLoss, register=False):
         self, log_u: Tensor, sum_log_p: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Slopes: the weighted sums of the terms'."""
-        values, c, d = zip(*(term.with_slopes(log_u, sum_log_p) for term in self.terms), strict=True)
+        values, c, d = zip(
+            *(term.with_slopes(log_u, sum_log_p) for term in self.losses), strict=True
+        )
         return self._sum(values), self._sum(c), self._sum(d)
 
 
@@ -207,7 +211,7 @@ class PointwiseSum(WeightedSum, Pointwise, register=False):
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: the weighted sum of the terms'."""
-        values, slopes = zip(*(term.with_slope(log_u) for term in self.terms), strict=True)
+        values, slopes = zip(*(term.with_slope(log_u) for term in self.losses), strict=True)
         return self._sum(values), self._sum(slopes)
 
 

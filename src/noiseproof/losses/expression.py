@@ -26,7 +26,7 @@ def loss(text: str, **options: Any) -> Loss:
         >>> loss("AGEC(a=6)")
         Traceback (most recent call last):
         ...
-        noiseproof.errors.ExpressionError: unknown loss 'AGEC' at column 1 of 'AGEC(a=6)'; did you mean 'AGCE'?
+        noiseproof.errors.ExpressionError: unknown loss 'AGEC' at column 1 ... did you mean 'AGCE'?
     """
     return _Reader(text, options).read()
 
@@ -59,17 +59,23 @@ class _Reader:
     def _loss(self, node: ast.expr) -> Loss:
         match node:
             case ast.BinOp(left, ast.Add(), right):
-                return self._guarded(node, weighted_sum, [(1.0, self._loss(left)), (1.0, self._loss(right))])
+                return self._guarded(
+                    node, weighted_sum, [(1.0, self._loss(left)), (1.0, self._loss(right))]
+                )
             case ast.BinOp(left, ast.Mult(), right):
                 factor, term = (left, right) if _is_number(left) else (right, left)
-                return self._guarded(factor, weighted_sum, [(self._number(factor), self._loss(term))])
+                return self._guarded(
+                    factor, weighted_sum, [(self._number(factor), self._loss(term))]
+                )
             case ast.Name(name):
                 return self._named(name, node, [], [])
             case ast.Call(ast.Name(name), args, keywords):
                 return self._named(name, node, args, keywords)
         self._fail("expected a loss such as AGCE(a=6, q=1.5)", node)
 
-    def _named(self, name: str, node: ast.expr, args: list[ast.expr], keywords: list[ast.keyword]) -> Loss:
+    def _named(
+        self, name: str, node: ast.expr, args: list[ast.expr], keywords: list[ast.keyword]
+    ) -> Loss:
         if name not in registry:
             self._fail(f"unknown loss {name!r}", node, did_you_mean(name, registry))
         kind = registry[name]
@@ -102,7 +108,10 @@ class _Reader:
         while isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
             sign, node = (-sign if isinstance(node.op, ast.USub) else sign), node.operand
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            return sign * node.value
+            try:
+                return sign * float(node.value)  # type: ignore[arg-type]
+            except OverflowError:
+                self._fail("a number too large", node)
         self._fail("expected a number", node)
 
     def _guarded(self, node: ast.AST, build: Any, *args: Any, **kwargs: Any) -> Loss:

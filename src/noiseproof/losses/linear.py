@@ -70,7 +70,7 @@ class _LinearLoss(torch.autograd.Function):
         return loss._reduced(done.rows, scale)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor | None, ...]:
         hidden, weight, bias, target = ctx.saved_tensors
         gradients, ctx.gradients = ctx.gradients, None
@@ -87,9 +87,7 @@ class _LinearLoss(torch.autograd.Function):
         return *gradients, None, None, None
 
 
-def _check(
-    hidden: Tensor, weight: Tensor, target: Tensor, bias: Tensor | None, loss: Loss
-) -> None:
+def _check(hidden: Tensor, weight: Tensor, target: Tensor, bias: Tensor | None, loss: Loss) -> None:
     if weight.dim() != 2 or hidden.dim() < 1 or hidden.shape[-1] != weight.shape[1]:
         raise ShapeError(
             f"expected hidden (..., d) and weight (K, d), got {tuple(hidden.shape)} and "

@@ -1,4 +1,4 @@
-"""What ``nn.CrossEntropyLoss`` accepts as logits, targets, weights and reductions, and what it does.
+"""What ``nn.CrossEntropyLoss`` accepts as logits, targets and weights, and does with them.
 
 Inside the package a batch is always rows: logits ``(M, K)`` with class indices ``(M,)`` or class
 probabilities ``(M, K)``. This file is the only one that knows the shapes outside.
@@ -58,9 +58,7 @@ def without_ignored(y: Tensor, classes: int, ignore_index: int) -> tuple[Tensor,
     return y.masked_fill(~valid, 0), valid
 
 
-def row_weights(
-    z: Tensor, y: Tensor, valid: Tensor | None, weight: Tensor | None
-) -> Tensor | None:
+def row_weights(z: Tensor, y: Tensor, valid: Tensor | None, weight: Tensor | None) -> Tensor | None:
     """Return what each row counts before the reduction, or ``None`` where all count one."""
     if weight is None:
         return None if valid is None else valid.to(compute_dtype(z))

@@ -8,7 +8,7 @@ METHODS = (
     "AUL", "AGCE", "AEL", "NCE+AUL", "NCE+AGCE", "NCE+AEL",
 )  # fmt: skip
 
-_EVERYWHERE = {"CE": "CE", "NLNL": "NLNL", "NCE": "NCE"}
+_EVERYWHERE: dict[str, str | None] = {"CE": "CE", "NLNL": "NLNL", "NCE": "NCE"}
 
 #: Loss expressions by data set and method; ``None`` is a dash in the table. On MNIST the paper
 #: gives NCE+AUL, NCE+AGCE and NCE+AEL an alpha of 0: they are AUL, AGCE and AEL.

@@ -45,7 +45,9 @@ def style() -> AbstractContextManager[Any]:
 def check(path: Path) -> None:
     """Say at once, not after a minute's computing, that a picture cannot be written there."""
     if path.suffix.lower() not in KINDS:
-        raise ParameterError(f"cannot draw {path.name!r}: expected a name ending {', '.join(KINDS)}")
+        raise ParameterError(
+            f"cannot draw {path.name!r}: expected a name ending {', '.join(KINDS)}"
+        )
     if not path.resolve().parent.is_dir():
         raise ParameterError(f"no directory {path.resolve().parent} to write {path.name} to")
 

@@ -1,0 +1,145 @@
+"""Forward and backward of every loss, as ratios to ``F.cross_entropy`` in the same run.
+
+    python benchmarks/loss_speed.py [--seconds 2] [--out benchmarks/results]
+
+Writes loss_speed.csv and loss_speed.md. The textbook form (softmax, one-hot, sum) is the one the
+tests check the losses against.
+"""
+
+import argparse
+import csv
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from measure import peak_memory, ratio
+
+import noiseproof as nf
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "losses"))
+from references import textbook
+
+SHAPES = ((2048, 32000), (512, 1000), (128, 10))
+
+#: Losses by what they may cost, as a ratio to cross entropy, for each shape.
+GROUPS = {
+    "pointwise": (
+        (0.70, 1.1, 2.5),
+        "CE", "FL(gamma=0.5)", "GCE(q=0.7)", "SCE(alpha=1, beta=1)", "MAE", "RCE",
+        "AGCE(a=0.6, q=0.6)", "AGCE(a=6, q=1.5)", "AUL(a=3, p=0.1)", "AEL(a=2.5)",
+        "CE + 2*AGCE(a=6, q=1.5)",
+    ),
+    "NCE": (
+        (1.0, 1.5, 3.0),
+        "NCE", "NCE + RCE", "NCE + 4*AGCE(a=6, q=1.5)", "NCE + 4*AUL(a=6.3, p=1.5)",
+        "NCE + 4*AEL(a=5)",
+    ),
+    "normalised": ((2.5, 3.0, 4.0), "NFL(gamma=0.5)", "NGCE(q=0.7)"),
+}  # fmt: skip
+
+Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=2.0, help="for each loss and shape")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
+    parser.add_argument("--threads", type=int, default=2)
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    rows = [row for i in range(len(SHAPES)) for row in measure(i, arguments.seconds)]
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    with open(arguments.out / "loss_speed.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    (arguments.out / "loss_speed.md").write_text(page(rows, arguments.threads))
+    print(f"wrote {arguments.out}/loss_speed.csv and .md")
+
+
+def measure(which: int, seconds: float) -> list[dict[str, str]]:
+    n, k = SHAPES[which]
+    torch.manual_seed(0)
+    logits = torch.randn(n, k, requires_grad=True)
+    target = torch.randint(k, (n,))
+
+    def step(loss: Loss) -> Callable[[], None]:
+        def run() -> None:
+            logits.grad = None
+            loss(logits, target).backward()
+
+        return run
+
+    baseline, big = step(F.cross_entropy), n * k > 10**7
+    rows = []
+    for group, (limits, *texts) in GROUPS.items():
+        for text in texts:
+            loss = nf.loss(text)
+            ours = ratio(step(loss), baseline, seconds)
+            plain = ratio(step(textbook(loss)), baseline, seconds / 2, least=3)
+            memory = ["", ""]
+            if big:
+                logits.grad = None
+                size = logits.numel() * logits.element_size()
+                memory = [f"{peak_memory(step(loss)) / size:.2f}"]
+                logits.grad = None
+                memory.append(f"{peak_memory(baseline) / size:.2f}")
+            rows.append(
+                {
+                    "shape": f"{n} x {k}",
+                    "group": group,
+                    "loss": text,
+                    "time": f"{ours.median:.3f}",
+                    "low": f"{ours.low:.3f}",
+                    "high": f"{ours.high:.3f}",
+                    "limit": f"{limits[which]}",
+                    "met": "yes" if ours.median <= limits[which] else "no",
+                    "textbook": f"{plain.median:.3f}",
+                    "memory": memory[0],
+                    "memory_cross_entropy": memory[1],
+                }
+            )
+            print(
+                f"{n:>5} x {k:<6} {text:28} {ours}  limit {limits[which]}  textbook {plain}",
+                *memory,
+            )
+    return rows
+
+
+def page(rows: list[dict[str, str]], threads: int) -> str:
+    lines = [
+        "# Speed of the losses",
+        "",
+        "Time of forward and backward, as a ratio to `F.cross_entropy` measured in turn with it:",
+        "median (quartiles). Memory is the peak beyond the logits, as a multiple of their size.",
+        f"torch {torch.__version__}, {threads} threads, {platform.machine()}, float32.",
+        "",
+    ]
+    for n, k in SHAPES:
+        shape = f"{n} x {k}"
+        some = [row for row in rows if row["shape"] == shape]
+        memory = bool(some[0]["memory"])
+        lines += [f"## {shape}", ""]
+        head = ["loss", "time / CE", "goal", "textbook / CE"] + (
+            ["memory", "CE's memory"] if memory else []
+        )
+        lines += [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+        for row in some:
+            cells = [
+                f"`{row['loss']}`",
+                f"{float(row['time']):.2f} ({float(row['low']):.2f}-{float(row['high']):.2f})",
+                f"<= {row['limit']}" + ("" if row["met"] == "yes" else " **missed**"),
+                f"{float(row['textbook']):.2f}",
+            ]
+            if memory:
+                cells += [row["memory"], row["memory_cross_entropy"]]
+            lines.append(f"| {' | '.join(cells)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""The command line: parse, call, print. What it prints is made elsewhere."""
+
+import sys
+
+import click
+
+from noiseproof.cli import theory  # noqa: F401  (each module adds its commands to the app)
+from noiseproof.cli.app import app
+from noiseproof.errors import NoiseproofError
+
+__all__ = ["app", "main"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; return 0 on success, 2 for a user's mistake with one line of why."""
+    try:
+        app(arguments, standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        return _complain(error.format_message())
+    except NoiseproofError as error:
+        return _complain(str(error))
+    except BrokenPipeError:  # the reader of our output has had enough
+        sys.stderr.close()
+        return 0
+    except OSError as error:
+        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except (KeyboardInterrupt, click.Abort):
+        print("noiseproof: interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _complain(message: str) -> int:
+    print(f"noiseproof: {' '.join(message.split())}", file=sys.stderr)
+    return 2

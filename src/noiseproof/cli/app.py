@@ -1,0 +1,18 @@
+"""The application object that every command registers with, and the options they share."""
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="noiseproof",
+    help="Train classifiers that stay right when the labels are wrong.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+ClassesOption = Annotated[int, typer.Option(help="How many classes.", min=2)]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+SeedOption = Annotated[int, typer.Option(help="One seed for everything that is drawn.", min=0)]

@@ -1,0 +1,70 @@
+"""Commands that need no data: demo, audit, figure."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from noiseproof.cli.app import ClassesOption, JsonOption, SeedOption, app
+from noiseproof.errors import ParameterError, did_you_mean
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="The picture: .png, .svg or .pdf.")] = Path(
+        "noiseproof-demo.png"
+    ),
+    seed: SeedOption = 1,
+) -> None:
+    """Audit AGCE, then train it against CE on digits with 60 % of the labels wrong.
+
+    Example: noiseproof demo --out demo.svg
+    """
+    from noiseproof.demo import run
+
+    run(out, seed)
+
+
+@app.command()
+def audit(
+    loss: Annotated[str, typer.Argument(help='Such as "AGCE(a=0.6, q=0.6)" or "NCE + RCE".')],
+    classes: ClassesOption = 10,
+    noise: Annotated[
+        str | None, typer.Option(help="symmetric:0.8, pair-flip:0.2, matrix:T.csv ...")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Also draw it: .png, .svg or .pdf.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what can be proved or measured of a loss, and what noise it tolerates.
+
+    Example: noiseproof audit "AGCE(a=0.6, q=0.6)" --classes 10 --noise symmetric:0.8
+    """
+    from noiseproof.report.pictures import check, save
+    from noiseproof.theory import audit as audit_loss
+
+    if plot is not None:
+        check(plot)
+    result = audit_loss(loss, classes=classes, noise=noise)
+    print(json.dumps(result.to_dict(), indent=2) if as_json else result)
+    if plot is not None:
+        save(result.plot(), plot)
+
+
+@app.command()
+def figure(
+    name: Annotated[str, typer.Argument(help="curves, calibration, conditions or domination.")],
+    out: Annotated[Path, typer.Option(help="The file: .svg, .png or .pdf.")],
+) -> None:
+    """Draw a figure of the paper.
+
+    Example: noiseproof figure calibration --out calibration.svg
+    """
+    from noiseproof.report.figures import FIGURES
+    from noiseproof.report.pictures import check, save
+
+    if name not in FIGURES:
+        raise ParameterError(f"unknown figure {name!r}{did_you_mean(name, FIGURES)}")
+    check(out)
+    save(FIGURES[name](), out)
+    print(f"wrote {out}")

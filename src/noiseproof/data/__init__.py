@@ -1,0 +1,33 @@
+"""What is true: data sets as tensors, readers for every format, downloads with checksums.
+
+:func:`load` is the one entry point: a known name (``"digits"`` needs no file) or a path.
+
+>>> from noiseproof import data
+>>> digits = data.load("digits")
+>>> digits.train
+Dataset('digits', 1442 images of 1x8x8, 10 classes)
+"""
+
+from noiseproof.data.catalogue import human_labels, load, stream
+from noiseproof.data.dataset import Dataset, Normalisation, TrainTest, hold_out
+from noiseproof.data.download import FileCheck, fetch, verify
+from noiseproof.data.published import Available, Known, available, known
+from noiseproof.data.webvision import LazyImages
+
+__all__ = [
+    "Available",
+    "Dataset",
+    "FileCheck",
+    "Known",
+    "LazyImages",
+    "Normalisation",
+    "TrainTest",
+    "available",
+    "fetch",
+    "hold_out",
+    "human_labels",
+    "known",
+    "load",
+    "stream",
+    "verify",
+]

@@ -1,0 +1,78 @@
+"""A user's own images: a folder with one sub-folder a class."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from noiseproof.data.dataset import Dataset, TrainTest, hold_out
+from noiseproof.data.images import SUFFIXES, decode
+from noiseproof.errors import DataError
+
+
+def read_folder(directory: str | Path, size: int | None = None) -> TrainTest[Dataset]:
+    """Read images by class from ``cat/``, ``dog/``, ..., or from ``train/cat/``, ``test/cat/``, ...
+
+    Without ``train`` and ``test`` (or ``val``), a fifth is held out.
+
+    Args:
+        directory: the folder.
+        size: crop and resize every image to a square of this side; None asks that they are all
+            of one size.
+    """
+    root = Path(directory)
+    folders = _folders(root)
+    test = next((name for name in ("test", "val") if name in folders), None)
+    if "train" not in folders or test is None:
+        return hold_out(_read(root, folders, size))
+    classes = _folders(root / "train")
+    unknown = sorted(set(_folders(root / test)) - set(classes))
+    if unknown:
+        raise DataError(f"{root / test / unknown[0]}: no class of that name in {root / 'train'}")
+    train = _read(root / "train", classes, size)
+    tested = _read(root / test, classes, size)
+    if train.shape != tested.shape:
+        raise DataError(
+            f"{root}: training images are {train.shape}, test images {tested.shape}; give a size"
+        )
+    return TrainTest(
+        replace(train, name=root.name),
+        replace(tested, name=root.name, normalisation=train.constants),
+    )
+
+
+def _folders(root: Path) -> list[str]:
+    try:
+        return sorted(p.name for p in root.iterdir() if p.is_dir() and p.name[0] != ".")
+    except OSError as error:
+        raise DataError(f"{root}: cannot be read ({error.strerror})") from None
+
+
+def _read(root: Path, classes: list[str], size: int | None) -> Dataset:
+    from tqdm import tqdm
+
+    files = [
+        (path, label)
+        for label, name in enumerate(classes)
+        if (root / name).is_dir()
+        for path in sorted((root / name).iterdir())
+        if path.suffix.lower() in SUFFIXES and path.name[0] != "."
+    ]
+    if len(classes) < 2 or not files:
+        raise DataError(f"{root}: expected a sub-folder of images for each of two or more classes")
+    with ThreadPoolExecutor() as pool:
+        decoded = pool.map(lambda file: decode(file[0], size), files)
+        bar = tqdm(decoded, "decoding", len(files), unit="image", delay=2, disable=None)
+        images = list(bar)
+    colour = max(len(image) for image in images)
+    for image, (path, _) in zip(images, files, strict=True):
+        if image.shape[1:] != images[0].shape[1:]:
+            first, this = ("x".join(map(str, i.shape[1:])) for i in (images[0], image))
+            raise DataError(f"{path}: {this} pixels where {files[0][0]} has {first}; give a size")
+    whole = np.empty((len(images), colour, *images[0].shape[1:]), np.uint8)
+    for at, image in enumerate(images):
+        whole[at] = image  # a grey image among colour ones is repeated over the channels
+    labels = torch.tensor([label for _, label in files])
+    return Dataset(torch.from_numpy(whole), labels, tuple(classes), root.name)

@@ -1,0 +1,93 @@
+"""A user's own arrays: ``numpy.savez("mine.npz", X=..., y=..., X_test=..., y_test=...)``."""
+
+import zipfile
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from noiseproof.data.dataset import Dataset, TrainTest, hold_out
+from noiseproof.data.labels import Array, check_range, encode
+from noiseproof.errors import DataError
+
+
+def read_npz(path: str | Path) -> TrainTest[Dataset]:
+    """Read arrays X and y, and X_test and y_test where they are there.
+
+    X is uint8 images, (N, H, W), (N, C, H, W) or (N, H, W, C) with C = 1 or 3, or a matrix of
+    numbers, (N, d). y is whatever names the classes; with an array ``classes`` of K names it is
+    0..K-1. Without a test set, a fifth is held out (:func:`~noiseproof.data.hold_out`).
+
+    Args:
+        path: the ``.npz`` file; pickled objects in it are refused.
+    """
+    path = Path(path)
+    arrays = _arrays(path)
+    if ("X_test" in arrays) != ("y_test" in arrays):
+        raise DataError(f"{path}: X_test and y_test come together or not at all")
+    tested = "X_test" in arrays
+    both = [arrays["y"], arrays["y_test"]] if tested else [arrays["y"]]
+    for labels in both:
+        if labels.ndim != 1:
+            raise DataError(f"{path}: expected y of shape (N,), got {labels.shape}")
+    codes, classes = _encode(np.concatenate(both), arrays.get("classes"), path)
+    cut = len(arrays["y"])
+    train = _dataset(arrays["X"], codes[:cut], classes, path, "X")
+    if not tested:
+        return hold_out(train)
+    test = _dataset(arrays["X_test"], codes[cut:], classes, path, "X_test")
+    if train.shape != test.shape or train.inputs.dtype != test.inputs.dtype:
+        raise DataError(f"{path}: X is of samples {train.shape}, X_test of {test.shape}")
+    return TrainTest(train, replace(test, normalisation=train.constants))
+
+
+def _arrays(path: Path) -> dict[str, Array]:
+    try:
+        with path.open("rb") as stream:
+            file = np.load(stream, allow_pickle=False)
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise ValueError("one array")
+            arrays = {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"{path}: cannot be read as .npz ({reason})") from None
+    for name in ("X", "y"):
+        if name not in arrays:
+            raise DataError(f"{path}: has no array {name}, only {', '.join(arrays) or 'nothing'}")
+    return arrays
+
+
+def _encode(labels: Array, names: Array | None, path: Path) -> tuple[Array, tuple[str, ...]]:
+    if names is None:
+        return encode(labels, path)
+    if labels.dtype.kind not in "iu":
+        raise DataError(f"{path}: beside `classes`, y must be integers, got {labels.dtype}")
+    check_range(labels, len(names), path)
+    return labels.astype(np.int64), tuple(str(name) for name in names.tolist())
+
+
+def _dataset(
+    inputs: Array, codes: Array, classes: tuple[str, ...], path: Path, key: str
+) -> Dataset:
+    if len(inputs) != len(codes):
+        raise DataError(f"{path}: {len(inputs)} samples in {key} but {len(codes)} labels")
+    return Dataset(_inputs(inputs, path, key), torch.from_numpy(codes), classes, path.stem)
+
+
+def _inputs(inputs: Array, path: Path, key: str) -> Tensor:
+    if inputs.ndim == 2 and inputs.dtype.kind in "biuf":
+        return torch.from_numpy(inputs.astype(np.float32))
+    if inputs.dtype == np.uint8 and inputs.ndim == 3:
+        return torch.from_numpy(inputs[:, None])
+    if inputs.dtype == np.uint8 and inputs.ndim == 4:
+        if inputs.shape[1] in (1, 3):
+            return torch.from_numpy(inputs)
+        if inputs.shape[3] in (1, 3):
+            return torch.from_numpy(np.ascontiguousarray(inputs.transpose(0, 3, 1, 2)))
+    raise DataError(
+        f"{path}: expected {key} as uint8 images (N, H, W), (N, C, H, W) or (N, H, W, C) with "
+        f"C = 1 or 3, or a matrix of numbers (N, d), got {inputs.dtype} {inputs.shape}"
+    )

@@ -1,0 +1,141 @@
+"""WebVision-mini: images of the web, decoded when they are wanted."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.utils import data
+
+from noiseproof.data.dataset import Normalisation, TrainTest
+from noiseproof.data.images import decode
+from noiseproof.errors import DataError
+
+CONCEPTS = 50
+_IMAGENET = Normalisation((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LazyImages(data.Dataset[tuple[Tensor, int]]):
+    """Labelled image files, for ``torch.utils.data.DataLoader`` and its worker processes.
+
+    An item is an image, uint8 (3, size, size), cropped about the centre, and its label.
+
+    Args:
+        root: the folder the paths are relative to.
+        paths: one a sample.
+        labels: int64 (N,).
+        classes: the names.
+        name: what to call it.
+        size: the side of the decoded images.
+        normalisation: mean and std of each channel, of pixels in 0..1.
+    """
+
+    root: Path
+    paths: tuple[str, ...]
+    labels: Tensor
+    classes: tuple[str, ...]
+    name: str
+    size: int = 224
+    normalisation: Normalisation = _IMAGENET
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, int]:
+        image = decode(self.root / self.paths[index], self.size, grey=False)
+        return torch.from_numpy(image), int(self.labels[index])
+
+    def __repr__(self) -> str:
+        return (
+            f"LazyImages({self.name!r}, {len(self)} images of 3x{self.size}x{self.size}, "
+            f"{len(self.classes)} classes)"
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one input, (3, size, size)."""
+        return (3, self.size, self.size)
+
+    @property
+    def mean(self) -> tuple[float, ...]:
+        """The mean of each channel, of pixels in 0..1."""
+        return self.normalisation.mean
+
+    @property
+    def std(self) -> tuple[float, ...]:
+        """The standard deviation of each channel."""
+        return self.normalisation.std
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The sha256 of size, paths and labels; the 16 GB of images themselves are not read."""
+        digest = hashlib.sha256(f"{self.size}\n".encode())
+        for path, label in zip(self.paths, self.labels.tolist(), strict=True):
+            digest.update(f"{path} {label}\n".encode())
+        return digest.hexdigest()
+
+
+def read_webvision_mini(directory: str | Path, size: int = 224) -> TrainTest[LazyImages]:
+    """Open the first 50 concepts of WebVision 1.0's Google part and of its validation set.
+
+    Args:
+        directory: the publisher's folder, with ``google/``, ``val_images_256/`` and ``info/``.
+        size: the side of the decoded images.
+    """
+    root = Path(directory)
+    classes = _class_names(root / "info" / "synsets.txt")
+    parts = {}
+    for part, listing, folder, prefix in (
+        ("train", "train_filelist_google.txt", "google", ""),
+        ("test", "val_filelist.txt", "val_images_256", "val_images_256/"),
+    ):
+        paths, labels = _read_list(root / "info" / listing)
+        if not (root / folder).is_dir():
+            raise DataError(f"{root / folder}: no such folder; unpack the images of {part} there")
+        parts[part] = LazyImages(
+            root,
+            tuple(prefix + path for path in paths),
+            torch.from_numpy(labels),
+            classes,
+            "webvision-mini",
+            size,
+        )
+    return TrainTest(parts["train"], parts["test"])
+
+
+def _read_list(path: Path) -> tuple[list[str], npt.NDArray[np.int64]]:
+    paths, labels = [], []
+    for number, line in enumerate(_lines(path), start=1):
+        image, _, label = line.rpartition(" ")
+        if not image or not label.isdecimal():
+            raise DataError(f"{path}: line {number} is not an image and a number: {line[:60]!r}")
+        if int(label) < CONCEPTS:
+            paths.append(image.strip())
+            labels.append(int(label))
+    if not paths:
+        raise DataError(f"{path}: lists no image of the first {CONCEPTS} concepts")
+    return paths, np.array(labels, np.int64)
+
+
+def _class_names(path: Path) -> tuple[str, ...]:
+    """Return the first name of each synset; numbers where the list is not there."""
+    if not path.is_file():
+        return tuple(str(i) for i in range(CONCEPTS))
+    names = [line.partition(" ")[2].partition(",")[0] for line in _lines(path)[:CONCEPTS]]
+    if len(names) < CONCEPTS:
+        raise DataError(f"{path}: truncated: {len(names)} synsets, expected {CONCEPTS} or more")
+    return tuple(names)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: not a text file") from None

@@ -1,0 +1,29 @@
+"""Networks for vectors, which read images too by flattening them."""
+
+from collections.abc import Sequence
+
+from torch import Tensor, nn
+
+from noiseproof.models.network import Network
+
+
+class Dense(Network):
+    """Hidden layers, each linear with batch norm and ReLU, and the last layer.
+
+    Without hidden layers it is a linear classifier.
+    """
+
+    def __init__(self, classes: int, inputs: int, hidden: Sequence[int] = ()) -> None:
+        """Read ``inputs`` numbers; ``hidden`` has the width of each hidden layer."""
+        super().__init__()
+        layers: list[nn.Module] = [nn.Flatten()]
+        for width in hidden:
+            layers += [nn.Linear(inputs, width), nn.BatchNorm1d(width), nn.ReLU()]
+            inputs = width
+        self.body = nn.Sequential(*layers)
+        self.head = nn.Linear(inputs, classes)
+
+    def features(self, x: Tensor) -> Tensor:
+        """Return the activations of the last hidden layer, or the flat input."""
+        features: Tensor = self.body(x)
+        return features

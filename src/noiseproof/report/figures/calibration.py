@@ -1,0 +1,1 @@
+"""Classification calibration: H below H- for every eta but 1/2."""

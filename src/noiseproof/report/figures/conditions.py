@@ -1,0 +1,89 @@
+"""The necessary and sufficient conditions of the corollaries, seen by optimisation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from torch import Tensor
+from tqdm import tqdm
+
+from noiseproof.losses import AEL, AGCE, AUL, Loss
+from noiseproof.noise import stream
+from noiseproof.report.pictures import COLOURS, style
+
+K = 10
+WEIGHTS = 8
+STEPS = 400
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A family of losses in a, the a above which it is asymmetric, and the a to try."""
+
+    title: str
+    family: Callable[[float], Loss]
+    threshold: Callable[[float], float]
+    a: np.ndarray
+
+
+GRID = np.geomspace(0.02, 20, 17)
+
+PANELS = (
+    Panel("AGCE, q = 0.5", lambda a: AGCE(a, 0.5), lambda c: AGCE.a_for(0.5, c), GRID),
+    Panel("AGCE, q = 1.5", lambda a: AGCE(a, 1.5), lambda c: AGCE.a_for(1.5, c), GRID),
+    Panel("AUL, p = 0.5", lambda a: AUL(a, 0.5), lambda c: AUL.a_for(0.5, c), 1 + GRID),
+    Panel("AUL, p = 2", lambda a: AUL(a, 2), lambda c: AUL.a_for(2, c), 1 + GRID),
+    Panel("AEL", AEL, AEL.a_for, np.geomspace(0.1, 20, 17)),
+)
+
+
+def conditions() -> Figure:
+    """Draw p_m at the minimum of the weighted risk against a, for random weights, K = 10.
+
+    The weights are drawn once and scaled so that the largest is 1.5 times the next: every curve
+    of a panel has the same a*, where clean level times asymmetry ratio is 1.
+    """
+    weights = random_weights(ratio=1.5, seed=1)
+    with style():
+        figure, axes = plt.subplots(1, 5, figsize=(13, 2.9), sharey=True, layout="constrained")
+        total = sum(len(panel.a) for panel in PANELS)
+        with tqdm(total=total, desc="minimising", unit="loss", leave=False) as progress:
+            for ax, panel in zip(axes, PANELS, strict=True):
+                p = np.empty((len(panel.a), WEIGHTS))
+                for i, a in enumerate(panel.a):
+                    p[i] = largest_at_minimum(panel.family(float(a)), weights)
+                    progress.update()
+                ax.plot(panel.a, p, color=COLOURS[0], alpha=0.35, linewidth=1)
+                ax.plot(panel.a, p.mean(1), color=COLOURS[0], marker="o", markersize=3)
+                limit = panel.threshold(1.5)
+                if limit > panel.a[0]:
+                    ax.axvline(
+                        limit, color=COLOURS[1], linestyle="--", label=f"$a^*$ = {limit:.3g}"
+                    )
+                else:
+                    ax.plot([], [], " ", label="every $a$")
+                ax.set(title=panel.title, xlabel="$a$", xscale="log", ylim=(0, 1.05))
+                ax.legend(loc="lower right")
+        axes[0].set_ylabel("$p_m$ at the minimum")
+    return figure
+
+
+def random_weights(ratio: float, seed: int) -> Tensor:
+    """Return (WEIGHTS, K) positive weights, the first the largest, ``ratio`` times the second."""
+    w = np.sort(stream(seed, "conditions").random((WEIGHTS, K)), axis=1)[:, ::-1].copy()
+    w[:, 0] = ratio * w[:, 1]
+    return torch.from_numpy(w)
+
+
+def largest_at_minimum(loss: Loss, weights: Tensor) -> np.ndarray:
+    """Minimise sum_i w_i L(softmax(z), i) over z, as the paper does; return p_m, m = 0."""
+    z = torch.zeros_like(weights, requires_grad=True)
+    optimiser = torch.optim.Adam([z], lr=0.2)
+    for _ in range(STEPS):
+        optimiser.zero_grad()
+        (weights * loss.per_class(torch.log_softmax(z, 1))).sum().backward()
+        optimiser.step()
+    return z.detach().softmax(1)[:, 0].numpy()

@@ -1,0 +1,159 @@
+"""Fetching and verifying, against a server on this machine."""
+
+import hashlib
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from noiseproof import data
+from noiseproof.data import published
+from noiseproof.errors import DataError, ParameterError
+
+CONTENT = b"forty-two bytes of a data set, more or less"
+
+
+@pytest.fixture(autouse=True)
+def _no_place_but_its_own(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("NOISEPROOF_DATA", raising=False)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    asked: list[str] = []  # noqa: RUF012 - one list for the class is what is wanted
+
+    def log_message(self, *_):
+        self.asked.append(self.path)
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    """A data set ``little`` of one file, published by a server; yields the server's folder."""
+    folder = tmp_path / "published"
+    folder.mkdir()
+    (folder / "little.bin").write_bytes(CONTENT)
+    Quiet.asked.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as http:
+        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+        thread.start()
+        url = f"http://127.0.0.1:{http.server_port}/little.bin"
+        digest = hashlib.md5(CONTENT, usedforsecurity=False).hexdigest()
+        entry = data.Known("little", "a", (published.File("sub/little.bin", url, digest),))
+        monkeypatch.setitem(published.KNOWN, "little", entry)
+        yield folder
+        http.shutdown()
+        thread.join()
+
+
+def test_fetch_puts_the_file_in_its_place_and_not_twice(server, tmp_path):
+    target = tmp_path / "here/sub/little.bin"
+    for _ in range(2):
+        assert data.fetch("little", tmp_path / "here", progress=False) == [target]
+        assert target.read_bytes() == CONTENT
+    assert len(Quiet.asked) == 1
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_fetch_shows_progress(server, tmp_path, capfd):
+    data.fetch("little", tmp_path)
+    assert "100%" in capfd.readouterr().err
+
+
+def test_fetch_mends_a_damaged_file(server, tmp_path):
+    target = tmp_path / "here/sub/little.bin"
+    target.parent.mkdir(parents=True)
+    target.write_bytes(CONTENT[:9])
+    data.fetch("little", tmp_path / "here", progress=False)
+    assert target.read_bytes() == CONTENT
+
+
+def test_fetch_goes_where_noiseproof_data_says_or_else_to_the_cache(server, tmp_path, monkeypatch):
+    (cached,) = data.fetch("little", progress=False)
+    assert cached.parts[-3:] == ("noiseproof", "sub", "little.bin")
+    monkeypatch.setenv("NOISEPROOF_DATA", str(tmp_path / "named"))
+    assert data.fetch("little", progress=False) == [tmp_path / "named/sub/little.bin"]
+
+
+def test_a_wrong_checksum_leaves_nothing_behind(server, tmp_path):
+    (server / "little.bin").write_bytes(b"something else")
+    with pytest.raises(DataError, match=r"the checksum of what came is not md5 .*put the") as error:
+        data.fetch("little", tmp_path / "here", progress=False, retries=0)
+    assert "\n" not in str(error.value)
+    assert [p for p in (tmp_path / "here").rglob("*") if p.is_file()] == []
+
+
+def test_without_a_network_the_message_says_which_file_to_put_where(server, tmp_path, monkeypatch):
+    file = published.File("sub/little.bin", "http://127.0.0.1:9/little.bin", "0" * 32)
+    monkeypatch.setitem(published.KNOWN, "little", data.Known("little", "a", (file,)))
+    target = tmp_path / "here/sub/little.bin"
+    with pytest.raises(DataError, match=f"cannot fetch http.*put it at {target}") as error:
+        data.fetch("little", tmp_path / "here", progress=False, retries=0)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_the_server_has_not_is_an_error(server, tmp_path):
+    (server / "little.bin").unlink()
+    with pytest.raises(DataError, match=r"cannot fetch http.*HTTPError"):
+        data.fetch("little", tmp_path, progress=False, retries=0)
+
+
+def test_verify_tells_right_from_wrong_from_missing(server, tmp_path):
+    assert [c.state for c in data.verify("little", tmp_path / "here")] == ["missing"]
+    data.fetch("little", tmp_path / "here", progress=False)
+    assert [c.state for c in data.verify("little", tmp_path / "here")] == ["ok"]
+    (tmp_path / "here/sub/little.bin").write_bytes(b"x")
+    (check,) = data.verify("little", tmp_path / "here")
+    assert check.state == "wrong"
+    assert check.problem.startswith(f"{check.path}: md5 9dd4e461268c8034f5c8564e155c67a6, expected")
+
+
+def test_verify_takes_an_archive_or_what_it_holds(tmp_path):
+    assert [c.path.name for c in data.verify("cifar100", tmp_path)] == ["cifar-100-python.tar.gz"]
+    (tmp_path / "cifar-100-python").mkdir()
+    (tmp_path / "cifar-100-python/meta").touch()
+    states = {c.path.name: c.state for c in data.verify("cifar100", tmp_path)}
+    assert states == {"train": "missing", "test": "missing", "meta": "wrong"}
+
+
+def test_what_came_out_of_a_gz_has_no_published_checksum(tmp_path):
+    (tmp_path / "train-labels-idx1-ubyte").touch()
+    states = [c.state for c in data.verify("mnist", tmp_path)]
+    assert states == ["missing", "unchecked", "missing", "missing"]
+
+
+def test_webvision_is_downloaded_by_hand(tmp_path):
+    with pytest.raises(DataError, match=r"webvision-mini must be downloaded by hand, from https"):
+        data.fetch("webvision-mini", tmp_path)
+
+
+def test_digits_are_nothing_to_fetch_or_verify():
+    assert data.fetch("digits") == data.verify("digits") == []
+
+
+def test_available_lists_every_known_set_and_where_it_is(tmp_path):
+    (tmp_path / "cifar-10-python.tar.gz").touch()
+    listed = {entry.name: entry.where for entry in data.available(tmp_path)}
+    assert listed.pop("cifar10") == tmp_path
+    assert set(listed.values()) == {None}
+    assert set(listed) | {"cifar10"} == set(published.KNOWN)
+
+
+def test_every_downloadable_file_has_a_url_and_an_md5():
+    for entry in published.KNOWN.values():
+        for file in entry.files:
+            assert entry.page or (file.url.startswith("http") and len(file.md5) == 32), file
+
+
+def test_load_looks_where_noiseproof_data_says_then_into_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("NOISEPROOF_DATA", str(tmp_path))
+    with pytest.raises(DataError, match=f"no mnist in {tmp_path} or .*noiseproof: run `noisep"):
+        data.load("mnist")
+
+
+def test_an_unknown_name_is_answered_with_a_near_one():
+    for function in (data.fetch, data.verify, data.stream):
+        with pytest.raises(ParameterError, match=r"no data set 'cifar01'; did you mean 'cifar10'?"):
+            function("cifar01")
+    with pytest.raises(ParameterError, match=r"cifar10n is labels only: load 'cifar10'"):
+        data.load("cifar10n")

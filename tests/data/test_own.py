@@ -1,0 +1,236 @@
+"""A user's own data: .npz, CSV, TSV, Parquet, a folder of images; and digits."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from PIL import Image
+
+from noiseproof import data
+from noiseproof.errors import DataError, ParameterError
+
+RNG = np.random.default_rng(0)
+PIXELS = RNG.integers(0, 256, (20, 6, 7, 3), np.uint8)
+ANSWERS = np.arange(20) % 2
+
+
+def npz(tmp_path, **arrays):
+    path = tmp_path / "mine.npz"
+    np.savez(path, **arrays)
+    return path
+
+
+def test_digits_need_nothing_and_are_divided_in_one_fixed_way():
+    parts = data.load("digits")
+    assert parts.train.inputs.dtype == torch.uint8
+    assert parts.train.shape == (1, 8, 8)
+    assert (len(parts.train), len(parts.test)) == (1442, 355)
+    # A changed split or scaling would silently change every published digits result.
+    assert parts.train.fingerprint.startswith("1bd25af08c661291")
+    assert not parts.held_out
+    assert 0.2 < parts.train.mean[0] < 0.4
+
+
+def test_npz_with_a_test_set(tmp_path):
+    path = npz(tmp_path, X=PIXELS[:15], y=ANSWERS[:15], X_test=PIXELS[15:], y_test=ANSWERS[15:])
+    parts = data.load(path)
+    assert np.array_equal(parts.train.inputs.numpy(), PIXELS[:15].transpose(0, 3, 1, 2))
+    assert parts.test.labels.tolist() == ANSWERS[15:].tolist()
+    assert parts.test.mean == parts.train.mean
+    assert not parts.held_out
+
+
+@pytest.mark.parametrize(
+    ("inputs", "shape"),
+    [
+        (PIXELS, (3, 6, 7)),
+        (PIXELS.transpose(0, 3, 1, 2), (3, 6, 7)),
+        (PIXELS[..., 0], (1, 6, 7)),
+        (PIXELS.reshape(20, -1), (126,)),
+        (RNG.normal(size=(20, 4)), (4,)),
+    ],
+)
+def test_npz_without_a_test_set_has_a_fifth_held_out(tmp_path, inputs, shape):
+    parts = data.load(npz(tmp_path, X=inputs, y=ANSWERS))
+    assert parts.train.shape == shape
+    assert (len(parts.train), len(parts.test), parts.held_out) == (16, 4, True)
+
+
+def test_npz_labels_may_be_words_or_named_numbers(tmp_path):
+    words = np.array(["no", "yes"])[ANSWERS]
+    assert data.load(npz(tmp_path, X=PIXELS, y=words)).train.classes == ("no", "yes")
+    parts = data.load(npz(tmp_path, X=PIXELS, y=ANSWERS, classes=np.array(["a", "b", "c"])))
+    assert parts.train.classes == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"X": PIXELS}, "has no array y, only X"),
+        ({"X": PIXELS, "y": ANSWERS[:9]}, "20 samples in X but 9 labels"),
+        ({"X": PIXELS / 255, "y": ANSWERS}, "expected X as uint8 images .* got float64"),
+        ({"X": PIXELS, "y": ANSWERS * 0.5}, "label 0.5 is a quantity, not a class"),
+        ({"X": PIXELS, "y": ANSWERS * 0}, "fewer than two classes among 20 labels"),
+        ({"X": PIXELS, "y": ANSWERS[:, None]}, "expected y of shape .N,., got .20, 1."),
+        ({"X": PIXELS, "y": ANSWERS, "X_test": PIXELS}, "X_test and y_test come together"),
+        (
+            {"X": PIXELS, "y": ANSWERS, "classes": np.array(["a"])},
+            "label 1 of sample 1 is out of range 0..0",
+        ),
+        (
+            {"X": PIXELS, "y": ANSWERS, "X_test": PIXELS[:, :5], "y_test": ANSWERS},
+            "X is of samples .3, 6, 7., X_test of .3, 5, 7.",
+        ),
+        ({"X": PIXELS, "y": np.array([{}] * 20)}, "cannot be read as .npz .Object arrays cannot"),
+    ],
+)
+def test_npz_that_is_no_data_set_is_one_line(tmp_path, arrays, message):
+    with pytest.raises(DataError, match=f"mine.npz: {message}") as error:
+        data.load(npz(tmp_path, **arrays))
+    assert "\n" not in str(error.value)
+
+
+def test_a_truncated_npz_and_a_renamed_npy_are_named(tmp_path):
+    path = npz(tmp_path, X=PIXELS, y=ANSWERS)
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(DataError, match=r"mine.npz: cannot be read as .npz"):
+        data.load(path)
+    with path.open("wb") as file:
+        np.save(file, PIXELS)
+    with pytest.raises(DataError, match=r"mine.npz: cannot be read as .npz .one array"):
+        data.load(path)
+
+
+FRAME = pd.DataFrame(
+    {
+        "age": np.arange(20),
+        "name": [f"n{i}" for i in range(20)],
+        "weight": np.linspace(0, 1, 20),
+        "member": ANSWERS == 0,
+        "answer": np.array(["no", "yes"])[ANSWERS],
+    }
+)
+
+
+def write_table(frame, path):
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_the_numeric_columns_of_a_table_become_a_matrix(tmp_path, suffix):
+    parts = data.load(write_table(FRAME, tmp_path / f"mine{suffix}"), label="answer")
+    assert parts.train.features == ("age", "weight", "member")
+    assert parts.train.classes == ("no", "yes")
+    assert (len(parts.train), len(parts.test), parts.held_out) == (16, 4, True)
+    rows = torch.cat([parts.train.inputs, parts.test.inputs])
+    assert sorted(rows[:, 0].tolist()) == list(range(20))
+    assert rows.dtype == torch.float32
+
+
+@pytest.mark.parametrize("labels", [ANSWERS, ANSWERS.astype(float), ANSWERS == 1, ANSWERS * 9])
+def test_a_label_column_may_be_of_numbers(tmp_path, labels):
+    path = write_table(FRAME.assign(label=labels), tmp_path / "mine.csv")
+    assert len(data.load(path).train.classes) == 2
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (FRAME.rename(columns={"answer": "anwser"}), "no column 'answer'; did you mean 'anwser'?"),
+        (FRAME.assign(answer=FRAME.answer.where(ANSWERS == 0)), "10 of 20 rows have no 'answer'"),
+        (FRAME.assign(answer=np.linspace(0, 1, 20)), "label 0.05.* is a quantity, not a class"),
+        (FRAME.assign(age=FRAME.age.where(ANSWERS == 0)), "column 'age' has 10 missing values"),
+        (FRAME[["name", "answer"]], "no column of numbers beside 'answer'"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_table_that_is_no_data_set_is_one_line(tmp_path, frame, message, suffix):
+    path = write_table(frame, tmp_path / f"mine{suffix}")
+    with pytest.raises(DataError, match=f"mine{suffix}: {message}") as error:
+        data.load(path, label="answer")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", b""),
+        ("a.csv", b'"x,y\n1,2'),
+        ("a.csv", b"\xff\xfe\0"),
+        ("a.csv", b"a,b\n1,2\n1,2,3,4\n"),
+        ("a.parquet", b"PAR1 and no more"),
+    ],
+)
+def test_a_damaged_table_is_one_line(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=f"{name}: cannot be read as {name[2:]}") as error:
+        data.load(tmp_path / name)
+    assert "\n" not in str(error.value)
+
+
+def folder(root, size=(7, 6), mode="RGB", count=5, classes=("cat", "dog")):
+    for label, name in enumerate(classes):
+        (root / name).mkdir(parents=True)
+        for i in range(count):
+            colour = 40 * label + i if mode == "L" else (40 * label + i, 1, 2)
+            Image.new(mode, size, colour).save(root / name / f"{i}.png")
+    return root
+
+
+def test_a_folder_of_images_by_class(tmp_path):
+    root = folder(tmp_path / "pets")
+    (root / "cat/notes.txt").write_text("not an image")
+    parts = data.load(root)
+    assert parts.train.classes == ("cat", "dog")
+    assert parts.train.shape == (3, 6, 7)
+    assert parts.train.name == "pets"
+    assert parts.train.inputs[:, 0, 0, 0].tolist() == [0, 1, 2, 3, 40, 41, 42, 43]
+    assert parts.test.inputs[:, 0, 0, 0].tolist() == [4, 44]
+    assert parts.test.labels.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("test", ["test", "val"])
+def test_a_folder_with_its_own_test_set(tmp_path, test):
+    folder(tmp_path / "train", mode="L")
+    folder(tmp_path / test, mode="L", count=2, classes=("dog",))
+    parts = data.load(tmp_path)
+    assert (len(parts.train), len(parts.test), parts.held_out) == (10, 2, False)
+    assert parts.test.labels.tolist() == [1, 1]
+    assert parts.train.shape == (1, 6, 7)
+
+
+def test_images_of_different_sizes_need_a_size(tmp_path):
+    root = folder(tmp_path / "pets")
+    Image.new("L", (30, 20), 200).save(root / "dog/0.png")
+    with pytest.raises(DataError, match=r"dog/0.png: 20x30 pixels where .*0.png has 6x7; give a"):
+        data.load(root)
+    parts = data.load(root, size=4)
+    assert parts.train.shape == (3, 4, 4)
+    assert parts.train.inputs[4].unique().tolist() == [200]
+
+
+def test_a_folder_that_is_no_data_set_is_one_line(tmp_path):
+    with pytest.raises(DataError, match=r"expected a sub-folder of images for each of two or more"):
+        data.load(tmp_path)
+    root = folder(tmp_path / "pets")
+    (root / "cat/3.png").write_bytes(b"nothing")
+    with pytest.raises(DataError, match=r"cat/3.png: cannot be read as an image"):
+        data.load(root)
+    folder(tmp_path / "two/train")
+    folder(tmp_path / "two/test", classes=("cow",))
+    with pytest.raises(DataError, match=r"cow: no class of that name in .*train"):
+        data.load(tmp_path / "two")
+
+
+def test_what_is_neither_a_name_nor_a_file(tmp_path):
+    with pytest.raises(ParameterError, match=r"no data set 'minst'; did you mean 'mnist'?"):
+        data.load("minst")
+    with pytest.raises(DataError, match=r"mine.csv: no such file or folder"):
+        data.load(tmp_path / "mine.csv")
+    (tmp_path / "mine.txt").touch()
+    with pytest.raises(DataError, match=r"mine.txt: expected an .npz, .csv"):
+        data.load(tmp_path / "mine.txt")

@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from noiseproof import data
+from noiseproof.errors import DataError, ParameterError
+
+
+@pytest.fixture
+def webvision(tmp_path):
+    """Three images of the first 50 concepts and one beyond, as their publisher lays them out."""
+    colours = {"google/q0001/a b.jpg": 0, "google/q0002/b.jpg": 49, "google/q0003/c.jpg": 50}
+    for at, path in enumerate([*colours, "val_images_256/val1.jpg"]):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (60 + at, 40), (50 * at, 10, 20)).save(tmp_path / path, quality=95)
+    (tmp_path / "info").mkdir()
+    lines = "".join(f"{path} {label}\n" for path, label in colours.items())
+    (tmp_path / "info/train_filelist_google.txt").write_text(lines)
+    (tmp_path / "info/val_filelist.txt").write_text("val1.jpg 7\nval2.jpg 700\n")
+    names = "".join(f"n{i:08} thing {i}, other name\n" for i in range(1000))
+    (tmp_path / "info/synsets.txt").write_text(names)
+    return tmp_path
+
+
+def test_only_the_first_fifty_concepts_are_listed(webvision):
+    parts = data.stream("webvision-mini", webvision, size=16)
+    assert parts.train.paths == ("google/q0001/a b.jpg", "google/q0002/b.jpg")
+    assert parts.train.labels.tolist() == [0, 49]
+    assert parts.test.labels.tolist() == [7]
+    assert parts.train.classes[3] == "thing 3"
+    assert (len(parts.train.classes), parts.train.shape) == (50, (3, 16, 16))
+
+
+def test_images_are_decoded_when_asked_for(webvision):
+    parts = data.stream("webvision-mini", webvision, size=16)
+    image, label = parts.test[0]
+    assert (image.shape, image.dtype, label) == ((3, 16, 16), torch.uint8, 7)
+    assert np.abs(image.float().mean((1, 2)).numpy() - [150, 10, 20]).max() < 4
+
+
+def test_worker_processes_can_decode(webvision):
+    train = data.stream("webvision-mini", webvision, size=16).train
+    loader = torch.utils.data.DataLoader(
+        train, batch_size=2, num_workers=1, multiprocessing_context="spawn"
+    )
+    images, labels = next(iter(loader))
+    assert images.shape == (2, 3, 16, 16)
+    assert labels.tolist() == [0, 49]
+
+
+def test_the_fingerprint_depends_on_the_list_and_the_size(webvision):
+    first = data.stream("webvision-mini", webvision, size=16).train.fingerprint
+    assert data.stream("webvision-mini", webvision, size=16).train.fingerprint == first
+    assert data.stream("webvision-mini", webvision, size=32).train.fingerprint != first
+
+
+def test_a_line_that_is_none_is_named(webvision):
+    path = webvision / "info/train_filelist_google.txt"
+    path.write_text("google/q0001/a.jpg 0\ngoogle/q0001/b.jpg\n")
+    with pytest.raises(DataError, match=r"train_filelist_google.txt: line 2 is not an image and"):
+        data.stream("webvision-mini", webvision)
+
+
+def test_a_missing_or_damaged_image_is_named(webvision):
+    parts = data.stream("webvision-mini", webvision)
+    (webvision / "val_images_256/val1.jpg").write_bytes(b"nothing")
+    with pytest.raises(DataError, match=r"val1.jpg: cannot be read as an image"):
+        parts.test[0]
+    (webvision / "val_images_256/val1.jpg").unlink()
+    with pytest.raises(DataError, match=r"val1.jpg: cannot be read as an image .no such file"):
+        parts.test[0]
+
+
+def test_a_missing_folder_is_named(webvision):
+    (webvision / "val_images_256/val1.jpg").unlink()
+    (webvision / "val_images_256").rmdir()
+    with pytest.raises(DataError, match=r"val_images_256: no such folder; unpack"):
+        data.stream("webvision-mini", webvision)
+
+
+def test_where_there_is_nothing_the_message_says_where_to_get_it(tmp_path):
+    with pytest.raises(DataError, match=r"no webvision-mini in .*: download it from https"):
+        data.stream("webvision-mini", tmp_path)
+
+
+def test_load_and_stream_point_at_each_other(webvision):
+    with pytest.raises(ParameterError, match=r"open it with data.stream"):
+        data.load("webvision-mini", webvision)
+    with pytest.raises(ParameterError, match=r"mnist fits into memory: open it with data.load"):
+        data.stream("mnist", webvision)
