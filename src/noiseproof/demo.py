@@ -6,6 +6,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import torch
+from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from noiseproof.data import load
@@ -81,7 +82,7 @@ def train(
     optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
     result = Run(str(loss), [], [])
     for _ in range(EPOCHS):
-        for batch in torch.from_numpy(order.permutation(len(x))).split(BATCH):
+        for batch in torch.split(torch.from_numpy(order.permutation(len(x))), BATCH):
             optimiser.zero_grad()
             loss(network(x[batch]), given[batch]).backward()
             optimiser.step()
@@ -99,7 +100,7 @@ def _accuracy(logits: Tensor, labels: Tensor) -> float:
     return float((logits.argmax(1) == labels).double().mean())
 
 
-def _draw(runs: list[Run]) -> plt.Figure:
+def _draw(runs: list[Run]) -> Figure:
     with style():
         figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.2), layout="constrained")
         for r, colour in zip(runs, (COLOURS[1], COLOURS[0]), strict=True):

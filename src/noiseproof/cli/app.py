@@ -13,6 +13,5 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-ClassesOption = Annotated[int, typer.Option(help="How many classes.", min=2)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 SeedOption = Annotated[int, typer.Option(help="One seed for everything that is drawn.", min=0)]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import ClassesOption, JsonOption, SeedOption, app
+from noiseproof.cli.app import JsonOption, SeedOption, app
 from noiseproof.errors import ParameterError, did_you_mean
 
 
@@ -29,7 +29,9 @@ def demo(
 @app.command()
 def audit(
     loss: Annotated[str, typer.Argument(help='Such as "AGCE(a=0.6, q=0.6)" or "NCE + RCE".')],
-    classes: ClassesOption = 10,
+    classes: Annotated[
+        int | None, typer.Option(help="How many classes: the noise's, or 10.", min=2)
+    ] = None,
     noise: Annotated[
         str | None, typer.Option(help="symmetric:0.8, pair-flip:0.2, matrix:T.csv ...")
     ] = None,

@@ -13,6 +13,9 @@ Block = Callable[[Tensor, Tensor, Scale, Tensor], Tensor]
 CPU_BLOCK = 2**18
 DEVICE_BLOCK = 2**26
 
+# Up to this many logits the cost is that of launching operations, not of computing them.
+SMALL = 2**14
+
 
 def rows_in_block(classes: int, device: torch.device) -> int:
     """How many rows of ``classes`` logits make a block on ``device``."""
@@ -26,13 +29,14 @@ def by_rows(block: Block, logits: Tensor, target: Tensor, scale: Scale) -> tuple
     Half-precision logits are widened to float32 a block at a time. The gradient has the dtype of
     the logits, but for float16: there it stays float32 until a gradient scaler has had its say.
     """
-    rows, classes = logits.shape
     half = logits.dtype in (torch.float16, torch.bfloat16)
+    if not half and logits.numel() <= CPU_BLOCK:
+        gradient = torch.empty_like(logits)
+        return block(logits, target, scale, gradient), gradient
+    rows, classes = logits.shape
     dtype = torch.float32 if logits.dtype == torch.float16 else logits.dtype
     gradient = torch.empty_like(logits, dtype=dtype)
     step = rows_in_block(classes, logits.device)
-    if rows <= step and not half:
-        return block(logits, target, scale, gradient), gradient
     losses = []
     for start in range(0, rows, step):
         here = slice(start, start + step)
@@ -44,4 +48,4 @@ def by_rows(block: Block, logits: Tensor, target: Tensor, scale: Scale) -> tuple
             out.copy_(wide)
         else:
             losses.append(block(z, target[here], part, out))
-    return torch.cat(losses), gradient
+    return torch.cat([rows.flatten() for rows in losses]), gradient

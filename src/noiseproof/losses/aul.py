@@ -31,21 +31,32 @@ class AUL(Pointwise):
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return ((a - u)^p - (a - 1)^p) / p."""
-        return torch.expm1(self._log_ratio(log_u) * self.p) * (
-            math.pow(self.a - 1, self.p) / self.p
-        )
+        return self._from_power(torch.expm1(self._log_ratio(log_u) * self.p))
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: -u (a - u)^(p - 1)."""
         log_ratio = self._log_ratio(log_u)
         slope = torch.add(log_u, log_ratio, alpha=self.p - 1).exp_()
-        value = log_ratio.mul_(self.p).expm1_()
-        end = math.pow(self.a - 1, self.p)
-        return value.mul_(end / self.p), slope.mul_(-end / (self.a - 1))
+        value = self._from_power(log_ratio.mul_(self.p).expm1_())
+        return value, slope.mul_(-math.pow(self._unit, self.p - 1))
+
+    @property
+    def _unit(self) -> float:
+        # Powers are taken of (a - u) / unit: near 1 at u = 1 for a large a, where a - u would
+        # lose u, and for an a near 1 no larger than they end up.
+        return max(1.0, self.a - 1)
 
     def _log_ratio(self, log_u: Tensor) -> Tensor:
-        # log((a - u) / (a - 1)), exact near u = 1 however near a is to 1.
-        return torch.log1p(torch.expm1(log_u) * (-1 / (self.a - 1)))
+        # log((a - u) / unit); a - u = (a - 1) + (1 - u) is exact however near a is to 1.
+        if self.a >= 2:
+            return torch.log1p(torch.expm1(log_u) * (-1 / (self.a - 1)))
+        return torch.log((self.a - 1) - torch.expm1(log_u))
+
+    def _from_power(self, power: Tensor) -> Tensor:
+        """Return l from ((a - u) / unit)^p - 1."""
+        if self.a < 2:
+            power = power - math.expm1(self.p * math.log(self.a - 1))
+        return power * (math.pow(self._unit, self.p) / self.p)
 
     def asymmetry_ratio(self) -> float:
         """Return r in closed form (Corollary 2)."""

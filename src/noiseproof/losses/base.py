@@ -52,6 +52,11 @@ class Loss(nn.Module):
     bounded: ClassVar[bool] = True
     random: ClassVar[bool] = False
 
+    @property
+    def closed_form(self) -> bool:
+        """Whether :meth:`block` differentiates by formula, not by autograd."""
+        return False
+
     def __init_subclass__(cls, register: bool = True, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         dataclass(eq=False, repr=False)(cls)
@@ -85,6 +90,10 @@ class Loss(nn.Module):
     def per_sample(self, log_p: Tensor, target: Tensor) -> Tensor:
         """Return L(u, y) for each row of ``log_p`` (..., K) and its label (...)."""
         return picked(self.per_class(log_p), target)
+
+    def rows(self, z: Tensor, target: Tensor) -> Tensor:
+        """Return L(u, y), (M,) or (M, 1), of logits (M, K), by operations autograd knows."""
+        return self.per_sample(log_softmax(z), target)
 
     def block(self, z: Tensor, target: Tensor, scale: Scale, out: Tensor) -> Tensor:
         """Write the gradient of a block of rows, as :mod:`noiseproof.kernels` describes."""
@@ -121,14 +130,20 @@ class Loss(nn.Module):
         scale = self._scale(row_weights(z, y, valid, self.weight), y.shape[0])
 
         def plain(z: Tensor) -> Tensor:
-            return self._reduced(self.per_sample(log_softmax(z), y), scale)
+            return self._reduced(self.rows(z, y), scale)
+
+        if (
+            not (z.requires_grad and torch.is_grad_enabled())
+            or (z.numel() <= kernels.SMALL and not self.closed_form)
+            or self.random
+            or is_traced()
+        ):
+            return plain(z)
 
         def fused(z: Tensor) -> tuple[Tensor, Tensor]:
             rows, gradient = kernels.by_rows(self.block, z, y, scale)
             return self._reduced(rows, scale), gradient
 
-        if self.random or not z.requires_grad or not torch.is_grad_enabled() or is_traced():
-            return plain(z)
         return kernels.attach(z, fused, plain)
 
     def _smoothed(self, z: Tensor, y: Tensor) -> Tensor:
@@ -164,11 +179,12 @@ class Loss(nn.Module):
         return 1.0 if weights is None else weights
 
     def _reduced(self, rows: Tensor, scale: Scale) -> Tensor:
-        if self.reduction == "none":
-            return rows if isinstance(scale, float) else rows * scale
         if isinstance(scale, float):
-            return rows.mean() if self.reduction == "mean" else rows.sum()
-        return torch.dot(rows, scale)
+            if self.reduction == "mean":
+                return rows.mean()
+            return rows.sum() if self.reduction == "sum" else rows.flatten()
+        rows = rows.flatten()
+        return rows * scale if self.reduction == "none" else torch.dot(rows, scale)
 
     # Text and algebra
 
@@ -230,7 +246,12 @@ class Loss(nn.Module):
 
 def log_softmax(z: Tensor) -> Tensor:
     """Return log p of rows of logits: finite for finite logits, float32 at least."""
-    return torch.log_softmax(z, -1, compute_dtype(z)).clamp_min(torch.finfo(compute_dtype(z)).min)
+    return finite(torch.log_softmax(z, -1, compute_dtype(z)))
+
+
+def finite(log_p: Tensor) -> Tensor:
+    """Return ``log_p`` kept off -inf: finite logits can be further apart than any float."""
+    return log_p.clamp_min(torch.finfo(log_p.dtype).min)
 
 
 def picked(per_class: Tensor, target: Tensor) -> Tensor:

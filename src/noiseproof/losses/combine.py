@@ -39,6 +39,11 @@ class Normalized(Loss):
         if not isinstance(self.base, Pointwise):
             raise ParameterError(f"Normalized takes a pointwise loss, got {self.base}")
 
+    @property
+    def closed_form(self) -> bool:
+        """Whether the base says its own ``with_slope``."""
+        return self.base.closed_form
+
     def per_class(self, log_p: Tensor) -> Tensor:
         """Return l(p_k) / sum_j l(p_j) for every k."""
         values = self.base.value(log_p)
@@ -156,6 +161,11 @@ class WeightedSum(Loss, register=False):
         return list(self.terms)
 
     @property
+    def closed_form(self) -> bool:
+        """Whether every term differentiates by formula."""
+        return all(term.closed_form for term in self.losses)
+
+    @property
     def symmetric(self) -> bool:  # type: ignore[override]
         """Whether every term is symmetric."""
         return all(term.symmetric for term in self.losses)
@@ -219,11 +229,12 @@ def weighted_sum(terms: Sequence[tuple[float, Loss]]) -> Loss:
     """Return the positive combination of ``terms``, with the options they share (Theorem 5)."""
     flat: list[tuple[float, Loss]] = []
     for factor, term in terms:
-        factor = checked("weight", factor, Interval(above=0))
+        positive = Interval(above=0)
+        factor = checked("weight", factor, positive)
         inner = [(1.0, term)]
         if isinstance(term, WeightedSum):
             inner = list(zip(term.factors, term.losses, strict=True))
-        flat += [(factor * f, t) for f, t in inner]
+        flat += [(checked("weight", factor * f, positive), t) for f, t in inner]
     options = _shared_options([term for _, term in terms])
     losses = [term for _, term in flat]
     if len(flat) == 1 and flat[0][0] == 1:

@@ -8,7 +8,8 @@ from torch import Tensor
 from noiseproof import kernels
 from noiseproof.errors import ParameterError
 from noiseproof.kernels import Scale
-from noiseproof.losses.base import Loss, picked
+from noiseproof.losses.base import Loss, finite, picked
+from noiseproof.losses.targets import compute_dtype
 
 
 class RowLoss(Loss, register=False):
@@ -47,6 +48,15 @@ class RowLoss(Loss, register=False):
         """Return L(u, y) for each row."""
         return self.from_row(picked(log_p, target), log_p.sum(-1) if self.needs_sum else None)
 
+    def rows(self, z: Tensor, target: Tensor) -> Tensor:
+        """Return L(u, y), (M, 1), of logits (M, K)."""
+        log_p = torch.log_softmax(z, -1, compute_dtype(z))
+        log_u = log_p.gather(-1, target.unsqueeze(-1))
+        if self.needs_sum:
+            return self.from_row(finite(log_u), finite(log_p.sum(-1, keepdim=True)))
+        # A bounded l takes log u = -inf for what it is, and a small batch notices an operation.
+        return self.from_row(log_u if self.bounded else finite(log_u), None)
+
     def block(self, z: Tensor, target: Tensor, scale: Scale, out: Tensor) -> Tensor:
         """Write the gradient of a block of rows."""
         return kernels.row_block(z, target, scale, out, self.with_slopes, self.needs_sum)
@@ -81,6 +91,11 @@ class Pointwise(RowLoss, register=False):
             finite = False
         if not finite:
             raise ParameterError(f"{self} is not finite in float32 for every log u <= 0")
+
+    @property
+    def closed_form(self) -> bool:
+        """Whether the subclass says its own ``with_slope``."""
+        return type(self).with_slope is not Pointwise.with_slope
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return l as a function of log u, elementwise."""

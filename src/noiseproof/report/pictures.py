@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from cycler import cycler
 from matplotlib.figure import Figure
 
 from noiseproof.errors import ParameterError
@@ -13,7 +14,7 @@ from noiseproof.errors import ParameterError
 #: Colours that stay apart for colour-blind readers and in print (Okabe and Ito).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.titlesize": 10,
@@ -24,7 +25,7 @@ _STYLE = {
     "grid.color": "#e5e5e5",
     "grid.linewidth": 0.6,
     "axes.axisbelow": True,
-    "axes.prop_cycle": mpl.cycler(color=COLOURS),
+    "axes.prop_cycle": cycler(color=COLOURS),
     "lines.linewidth": 1.6,
     "legend.frameon": False,
     "legend.fontsize": 8,

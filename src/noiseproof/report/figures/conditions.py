@@ -7,10 +7,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from torch import Tensor
 from tqdm import tqdm
 
-from noiseproof.losses import AEL, AGCE, AUL, Loss
+from noiseproof.losses import AEL, AGCE, AUL, Pointwise
 from noiseproof.noise import stream
 from noiseproof.report.pictures import COLOURS, style
 
@@ -24,9 +25,9 @@ class Panel:
     """A family of losses in a, the a above which it is asymmetric, and the a to try."""
 
     title: str
-    family: Callable[[float], Loss]
+    family: Callable[[float], Pointwise]
     threshold: Callable[[float], float]
-    a: np.ndarray
+    a: NDArray[np.float64]
 
 
 GRID = np.geomspace(0.02, 20, 17)
@@ -78,12 +79,14 @@ def random_weights(ratio: float, seed: int) -> Tensor:
     return torch.from_numpy(w)
 
 
-def largest_at_minimum(loss: Loss, weights: Tensor) -> np.ndarray:
-    """Minimise sum_i w_i L(softmax(z), i) over z, as the paper does; return p_m, m = 0."""
-    z = torch.zeros_like(weights, requires_grad=True)
+def largest_at_minimum(loss: Pointwise, weights: Tensor) -> NDArray[np.float64]:
+    """Minimise sum_i w_i l(softmax(z)_i) over z, as the paper does; return p_m, m = 0."""
+    z = torch.zeros_like(weights)
     optimiser = torch.optim.Adam([z], lr=0.2)
     for _ in range(STEPS):
-        optimiser.zero_grad()
-        (weights * loss.per_class(torch.log_softmax(z, 1))).sum().backward()
+        log_p = torch.log_softmax(z, 1)
+        slope = weights * loss.with_slope(log_p)[1]
+        z.grad = slope - log_p.exp() * slope.sum(1, keepdim=True)
         optimiser.step()
-    return z.detach().softmax(1)[:, 0].numpy()
+    p_m: NDArray[np.float64] = z.softmax(1)[:, 0].numpy()
+    return p_m

@@ -1,0 +1,195 @@
+"""The audit of a loss: every property, the noise it tolerates, and a verdict in words."""
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from noiseproof.errors import TheoryError
+from noiseproof.losses import Loss, Pointwise
+from noiseproof.noise import Noise, TransitionMatrix, parse
+from noiseproof.theory.calibration import calibration
+from noiseproof.theory.conditions import at_least_two, is_completely_asymmetric, is_symmetric
+from noiseproof.theory.excess_risk import excess_risk_constant
+from noiseproof.theory.interval import as_loss, ends
+from noiseproof.theory.ratio import asymmetry_ratio
+from noiseproof.theory.statement import table, verdict
+from noiseproof.theory.tolerance import ClassMargin, largest_symmetric_rate, margins
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What is known of a loss; ``None`` is what cannot be said of it. Print it for a table.
+
+    Attributes:
+        text: the loss as text.
+        classes: K.
+        pointwise: whether L(u, i) = l(u_i).
+        symmetric: whether sum_k L(u, k) is constant.
+        bounded: whether l(0) is finite; of a loss that is not pointwise, what it declares.
+        ratio: the asymmetry ratio r; for sums with terms such as NCE, a bound (Theorem 5).
+        strict_ratio: r with any part of the mass moved, as Definition 3 is printed.
+        completely_asymmetric: whether it is asymmetric on all weights with one largest.
+        calibrated: whether H- > H for all eta != 1/2, in the binary case.
+        excess_risk_constant: 2 / (l(0) - l(1)); a bound where completely asymmetric (Theorem 2).
+        max_symmetric_rate: the largest symmetric noise rate tolerated, (K-1) r / (1 + (K-1) r);
+            (K-1)/K itself is not. Measured to 1e-3 where r is not known.
+        noise: the noise as text, or what its matrix says of itself.
+        clean_level: c, the least over classes.
+        margin: c * r; at 1 and above Theorem 6 proves the loss asymmetric on the noise.
+        margins: the same class by class.
+        tolerant: whether the loss is asymmetric on every row of the noise.
+        loss: the loss itself.
+    """
+
+    text: str
+    classes: int
+    pointwise: bool
+    symmetric: bool
+    bounded: bool
+    ratio: float | None
+    strict_ratio: float | None
+    completely_asymmetric: bool
+    calibrated: bool | None
+    excess_risk_constant: float | None
+    max_symmetric_rate: float
+    noise: str | None
+    clean_level: float | None
+    margin: float | None
+    margins: tuple[ClassMargin, ...]
+    tolerant: bool | None
+    loss: Loss = field(repr=False, compare=False)
+
+    @property
+    def failing(self) -> tuple[ClassMargin, ...]:
+        """The classes on whose noise the loss is not, or not known to be, asymmetric."""
+        return tuple(m for m in self.margins if not m.tolerated)
+
+    @property
+    def verdict(self) -> str:
+        """What it comes to, in words."""
+        return verdict(self)
+
+    def __str__(self) -> str:
+        return table(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the values and the verdict for JSON: infinity is "inf", the unknown ``None``."""
+        names = [f.name for f in dataclasses.fields(self) if f.name != "loss"]
+        plain = {name: getattr(self, name) for name in names}
+        plain["margins"] = [dataclasses.asdict(m) for m in self.margins]
+        plain["failing"] = [m.name for m in self.failing]
+        return {name: _finite(value) for name, value in plain.items()} | {"verdict": self.verdict}
+
+    def plot(self) -> "Figure":
+        """Draw the loss, its slope, H and H-, and the margins."""
+        from noiseproof.theory.picture import draw
+
+        return draw(self)
+
+
+def audit(
+    loss: Loss | str,
+    classes: int | None = None,
+    noise: TransitionMatrix | Noise | str | None = None,
+) -> Audit:
+    """Ask of a loss everything the theory can answer.
+
+    Args:
+        loss: any loss, a user's too, or its text.
+        classes: K; by default that of the noise, else 10.
+        noise: a transition matrix, or text such as ``"symmetric:0.8"``.
+
+    Example:
+        >>> print(audit("AGCE(a=0.6, q=0.6)", classes=10).verdict)
+        tolerates symmetric noise up to 0.859 with 10 classes; not completely asymmetric;
+        calibrated where the bound holds
+        >>> print(audit("AEL(a=2.5)", noise="pair-flip:0.45", classes=3))
+        loss                                    AEL(a=2.5)
+        classes                                 3
+        pointwise                               yes
+        symmetric                               no
+        bounded                                 yes
+        asymmetry ratio r                       0.6703
+        completely asymmetric                   no
+        calibrated in the binary case           yes
+        excess-risk constant 2 / (l(0) - l(1))  6.066
+        largest symmetric noise rate            0.573
+        noise                                   pair-flip:0.45
+        clean level c                           1.222
+        margin c*r                              0.8193
+          class 0 as 1                          0.8193, fails
+          class 1 as 2                          0.8193, fails
+          class 2 as 0                          0.8193, fails
+        tolerates symmetric noise up to 0.573 with 3 classes; not completely asymmetric;
+        calibrated where the bound holds; does not tolerate this noise: class 0 labelled 1 fails
+        (c*r = 0.8193), and 2 other classes
+
+    Reference:
+        Theorems 1 to 8.
+    """
+    loss = as_loss(loss)
+    T, noise_text, K = _noise(noise, classes)
+    pointwise = isinstance(loss, Pointwise)
+    ratio = _or_none(asymmetry_ratio, loss)
+    rows = margins(loss, ratio, T) if T is not None else ()
+    level = T.clean_level if T is not None else None
+    tolerated = [m.tolerated for m in rows]
+    tolerant = False if False in tolerated else None if None in tolerated else True
+    return Audit(
+        text=str(loss),
+        classes=K,
+        pointwise=pointwise,
+        symmetric=is_symmetric(loss, K),
+        bounded=math.isfinite(ends(loss)[0]) if isinstance(loss, Pointwise) else loss.bounded,
+        ratio=ratio,
+        strict_ratio=_or_none(lambda loss: asymmetry_ratio(loss, strict=True), loss),
+        completely_asymmetric=is_completely_asymmetric(loss, K),
+        calibrated=calibration(loss).calibrated if pointwise else None,
+        excess_risk_constant=excess_risk_constant(loss) if pointwise else None,
+        max_symmetric_rate=largest_symmetric_rate(loss, K),
+        noise=noise_text,
+        clean_level=level,
+        margin=_least([m.margin for m in rows]),
+        margins=rows,
+        tolerant=tolerant if rows else None,
+        loss=loss,
+    )
+
+
+def _noise(
+    noise: TransitionMatrix | Noise | str | None, classes: int | None
+) -> tuple[TransitionMatrix | None, str | None, int]:
+    if noise is None:
+        return None, None, at_least_two(10 if classes is None else classes)
+    if isinstance(noise, str):
+        noise = parse(noise, classes=10 if classes is None else at_least_two(classes))
+    T = noise if isinstance(noise, TransitionMatrix) else noise.transition
+    if T is None:
+        raise TheoryError(f"noise {noise} has no transition matrix to hold a loss against")
+    if classes not in (None, len(T)):
+        raise TheoryError(f"noise of {len(T)} classes, but `classes` is {classes}")
+    return T, repr(noise) if noise is T else str(noise), len(T)
+
+
+def _least(margins: list[float | None]) -> float | None:
+    known = [m for m in margins if m is not None]
+    return min(known) if known and len(known) == len(margins) else None
+
+
+def _or_none(question: Any, loss: Loss) -> float | None:
+    try:
+        return float(question(loss))
+    except TheoryError:
+        return None
+
+
+def _finite(x: Any) -> Any:
+    if isinstance(x, dict):
+        return {key: _finite(value) for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [_finite(value) for value in x]
+    return str(x) if isinstance(x, float) and not math.isfinite(x) else x

@@ -1,0 +1,112 @@
+"""A pointwise loss as a function l on [0, 1], read to full relative precision at both ends."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from noiseproof.errors import TheoryError
+from noiseproof.losses import Loss, Pointwise
+from noiseproof.losses import loss as read_loss
+
+#: exp(-DEEP) is far below any scale of a loss, and a float64 with room for a power of it.
+DEEP = 600.0
+SHALLOW = 18.0
+#: A log u that stands for u = 0: its square is a float64 still.
+ZERO = -1e60
+_LEAST = 1e-300
+
+
+def as_loss(loss: Loss | str) -> Loss:
+    """Return a loss, read from text where it is text."""
+    if isinstance(loss, str):
+        return read_loss(loss)
+    if not isinstance(loss, Loss):
+        raise TheoryError(f"expected a loss or its text, got {loss!r}")
+    return loss
+
+
+def as_pointwise(loss: Loss | str, question: str) -> Pointwise:
+    """Return a loss L(u, i) = l(u_i), or say that ``question`` has no answer for another."""
+    loss = as_loss(loss)
+    if not isinstance(loss, Pointwise):
+        raise TheoryError(f"{question} is defined for l(u_i) alone, and {loss} is not pointwise")
+    return loss
+
+
+def spread(reach: float, points: int) -> Tensor:
+    """Return a grid from -reach to reach, fine about 0, with steps that grow like the distance."""
+    return torch.sinh(torch.linspace(-1, 1, points, dtype=torch.float64) * math.asinh(reach))
+
+
+def ends(loss: Pointwise) -> tuple[float, float]:
+    """Return l(0), infinite where l grows without end, and l(1).
+
+    >>> from noiseproof.losses import CE, MAE
+    >>> ends(MAE()), ends(CE())
+    ((2.0, 0.0), (inf, 0.0))
+    """
+    at = loss.value(torch.tensor([ZERO, -1e30, 0.0], dtype=torch.float64))
+    zero, nearly, one = (float(x) for x in at)
+    grows = not abs(zero - nearly) <= 1e-6 * max(abs(zero), abs(nearly))
+    return (math.inf if grows else zero), one + 0.0
+
+
+def log_slope(loss: Pointwise, log_u: Tensor) -> Tensor:
+    """Return log s(u), s(u) = -dl/du, for any u however small; -inf where l is flat.
+
+    What has lost its digits to underflow counts as flat.
+    """
+    _, slope = loss.with_slope(log_u)
+    falls = slope.neg()
+    return torch.where(falls > _LEAST, falls, 0.0).log() - log_u
+
+
+def depth(loss: Pointwise) -> float:
+    """Return how far down, in -log u, the slope of ``loss`` can be believed.
+
+    That is :data:`DEEP` for a slope that is written out or that autograd takes through ``exp``.
+    Through ``expm1`` autograd has 1e-16 to go by and then 0: it is believed down to 1e-8.
+    """
+    x = torch.tensor([-SHALLOW, 4 - SHALLOW, -50.0], dtype=torch.float64)
+    low, high, lower = (float(g) for g in log_slope(loss, x) + x)
+    if low == -math.inf or lower > -math.inf:
+        return DEEP
+    expected = low - (50 - SHALLOW) * (high - low) / 4
+    return SHALLOW if expected > -300 else DEEP
+
+
+def log_slope_at_zero(loss: Pointwise) -> float:
+    """Return log s(0+): infinite where s grows without end, -inf where it vanishes.
+
+    From e^-600 to e^-500, u s(u) = C u^k to rounding, for any l with a scale a float can hold:
+    k < 1 is a slope that goes on growing (GCE has k = q, cross entropy 0), k > 1 one that
+    goes on falling, however slowly.
+    """
+    deepest = depth(loss)
+    step, rounding = (100.0, 1e-12) if deepest == DEEP else (4.0, 1e-3)
+    x = torch.tensor([-deepest, step - deepest], dtype=torch.float64)
+    low, high = (float(g) for g in log_slope(loss, x) + x)
+    if low == high == -math.inf:
+        return -math.inf
+    exponent = (high - low) / step
+    if abs(exponent - 1) <= rounding:
+        return low + deepest
+    return math.inf if exponent < 1 else -math.inf
+
+
+def check_decreasing(loss: Pointwise) -> None:
+    """Raise a :class:`TheoryError` that names the place where l is not a decreasing function."""
+    log_u = torch.nn.functional.logsigmoid(spread(600, 801))
+    value = loss.value(log_u)
+    if value.isnan().any():
+        u = float(log_u[int(value.isnan().int().argmax())].exp())
+        raise TheoryError(f"{loss} is not a number at u = {u:.4g}")
+    size = value.abs()
+    noise = 1e-10 * torch.maximum(size[1:], size[:-1]) + 1e-13 * size.max()
+    rises = value.diff() > noise
+    if rises.any():
+        u = float(log_u[int(rises.int().argmax())].exp())
+        raise TheoryError(f"{loss} does not decrease: it rises at u = {u:.4g}; try is_asymmetric")
+    if not (value.diff() < -noise).any():
+        raise TheoryError(f"{loss} is constant, and the asymmetry ratio 0 / 0")

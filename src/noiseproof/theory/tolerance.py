@@ -1,0 +1,106 @@
+"""Which noise a loss tolerates: the largest symmetric rate, and class by class."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from noiseproof.errors import TheoryError
+from noiseproof.losses import Loss
+from noiseproof.noise import TransitionMatrix
+from noiseproof.theory.conditions import is_asymmetric, is_symmetric
+from noiseproof.theory.mass import pointwise_ratio
+from noiseproof.theory.ratio import split
+
+_BISECTIONS = 10
+# Minimising the risk of a row takes a tenth of a second; rows beyond these are left undecided.
+_MEASURED = 24
+
+
+@dataclass(frozen=True)
+class ClassMargin:
+    """How a loss stands against the noise of one class.
+
+    Attributes:
+        index: the class i.
+        name: its name, or number.
+        confusion: the name of the class j it is most often labelled as; None where never.
+        clean_level: c_i = T_ii / T_ij; infinite where nothing flips.
+        margin: c_i * r; None where r is not known.
+        tolerated: whether the loss is asymmetric on row i; None where that was not decided.
+    """
+
+    index: int
+    name: str
+    confusion: str | None
+    clean_level: float
+    margin: float | None
+    tolerated: bool | None
+
+    @property
+    def dominant(self) -> bool:
+        """Whether the clean label is the most frequent: if not, no loss can help."""
+        return self.clean_level > 1
+
+
+def symmetric_rate(ratio: float, classes: int) -> float:
+    """Return the largest rate e with c = (1 - e)(K - 1) / e >= 1 / r (Theorem 6).
+
+    >>> round(symmetric_rate(0.6755, classes=10), 3)
+    0.859
+    """
+    return (classes - 1) * ratio / (1 + (classes - 1) * ratio)
+
+
+def largest_symmetric_rate(loss: Loss, classes: int) -> float:
+    """Return the largest symmetric noise rate on which ``loss`` is asymmetric.
+
+    By the asymmetry ratio of its pointwise terms, since on symmetric noise a symmetric term is
+    asymmetric whatever the rate below (K-1)/K; for other losses by bisection, to 1e-3.
+    """
+    others, pointwise = split(loss)
+    try:
+        if all(is_symmetric(term, classes) for term in others):
+            return symmetric_rate(pointwise_ratio(pointwise) if pointwise else 1.0, classes)
+    except TheoryError:  # a pointwise loss that does not decrease
+        pass
+    low, high = 0.0, (classes - 1) / classes
+    for _ in range(_BISECTIONS):
+        rate = (low + high) / 2
+        weights = np.full(classes, rate / (classes - 1))
+        weights[0] = 1 - rate
+        low, high = (rate, high) if is_asymmetric(loss, weights) else (low, rate)
+    return low
+
+
+def margins(loss: Loss, ratio: float | None, T: TransitionMatrix) -> tuple[ClassMargin, ...]:
+    """Hold ``loss`` against every row of ``T``.
+
+    Where c_i * r >= 1, Theorem 6 decides. Elsewhere the bound may not be sharp (a sum, a loss
+    that is not pointwise), and the risk of the row is minimised.
+    """
+    decided: dict[tuple[float, ...], bool] = {}
+    rows = []
+    for i, level in enumerate(T.clean_levels.tolist()):
+        j = T.strongest_confusion(i)
+        # Where nothing flips the vertex minimises any loss, one with r = 0 too.
+        margin = math.inf if math.isinf(level) else None if ratio is None else level * ratio
+        tolerated: bool | None = level > 1
+        if tolerated and not (margin is not None and margin >= 1 - 1e-12):
+            tolerated = _is_asymmetric_on(loss, T.matrix[i], i, decided)
+        rows.append(
+            ClassMargin(i, T.name(i), None if j is None else T.name(j), level, margin, tolerated)
+        )
+    return tuple(rows)
+
+
+def _is_asymmetric_on(
+    loss: Loss, row: np.ndarray, i: int, decided: dict[tuple[float, ...], bool]
+) -> bool | None:
+    # Which wrong class has which weight makes no difference to a loss.
+    key = (round(float(row[i]), 12), *sorted(round(float(w), 12) for w in np.delete(row, i)))
+    if key not in decided:
+        if len(decided) >= _MEASURED:
+            return None
+        decided[key] = is_asymmetric(loss, row)
+    return decided[key]

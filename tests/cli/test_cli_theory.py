@@ -1,0 +1,70 @@
+import json
+
+import pytest
+
+from noiseproof.cli import main
+
+
+def run(capsys, *arguments):
+    code = main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_audit_prints_the_verdict(capsys):
+    code, out, err = run(capsys, "audit", "AGCE(a=0.6, q=0.6)", "--classes", 10)
+    assert (code, err) == (0, "")
+    assert "up to 0.859 with 10 classes" in " ".join(out.split())
+
+
+def test_audit_as_json(capsys):
+    code, out, _ = run(capsys, "audit", "AEL(a=2.5)", "--noise", "symmetric:0.8", "--json")
+    assert code == 0
+    # c = 9/4 at symmetric 0.8 with ten classes, r = exp(-1/2.5)
+    found = json.loads(out)
+    assert found["clean_level"] == pytest.approx(9 / 4)
+    assert found["margin"] == pytest.approx(9 / 4 * 0.670320, abs=1e-5)
+
+
+def test_audit_draws(capsys, tmp_path):
+    picture = tmp_path / "audit.svg"
+    code, _, _ = run(capsys, "audit", "MAE", "--plot", picture)
+    assert code == 0
+    assert picture.read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["audit", "AGEC(a=1)"], "did you mean 'AGCE'?"),
+        (["audit", "AUL(a=0.5, p=1)"], "expected `a` > 1, got 0.5"),
+        (["audit", "CE", "--noise", "symetric:0.4"], "did you mean 'symmetric'?"),
+        (["audit", "CE", "--noise", "symmetric:1.4"], "1.4"),
+        (["audit", "CE", "--noise", "matrix:nowhere.csv"], "nowhere.csv"),
+        (["audit", "CE", "--classes", "1"], "greater than or equal to 2"),
+        (["audit"], "Missing argument"),
+        (["audit", "CE", "--plot", "x.gif"], "x.gif"),
+        (["figure", "curvs", "--out", "x.svg"], "did you mean 'curves'?"),
+        (["figure", "curves", "--out", "x.bmp"], "x.bmp"),
+        (["figure", "curves", "--out", "no/such/place/x.svg"], "no directory"),
+        (["demo", "--out", "x.txt"], "x.txt"),
+        (["nonsense"], "nonsense"),
+    ],
+)
+def test_a_users_mistake_is_one_line_and_exit_code_2(
+    capsys, tmp_path, monkeypatch, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(capsys, *arguments)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_command_has_help_with_an_example(capsys):
+    for command in ("demo", "audit", "figure"):
+        code, out, _ = run(capsys, command, "--help")
+        assert code == 0
+        assert f"Example: noiseproof {command}" in out

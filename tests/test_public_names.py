@@ -1,0 +1,63 @@
+import subprocess
+import sys
+
+import noiseproof as nf
+
+# The names that users, the README and the docs rely on; changing this list is a decision.
+PROMISED = [
+    "CE",
+    "FL",
+    "GCE",
+    "SCE",
+    "MAE",
+    "RCE",
+    "NLNL",
+    "NCE",
+    "NFL",
+    "NGCE",
+    "AUL",
+    "AGCE",
+    "AEL",
+    "Normalized",
+    "Loss",
+    "Pointwise",
+    "RowLoss",
+    "loss",
+    "paper_loss",
+    "parameter",
+    "registry",
+    "linear_loss",
+    "asymmetry_ratio",
+    "audit",
+    "Audit",
+    "is_symmetric",
+    "is_asymmetric",
+    "is_completely_asymmetric",
+    "minimise_risk",
+    "calibration",
+    "excess_risk_constant",
+    "check_excess_risk",
+    "noise",
+    "errors",
+]
+
+
+def test_all_is_the_promised_surface():
+    assert sorted(nf.__all__) == sorted(PROMISED)
+    assert all(hasattr(nf, name) for name in PROMISED)
+
+
+def test_every_public_name_says_what_it_is():
+    assert [
+        name for name in nf.__all__ if name != "registry" and not getattr(nf, name).__doc__
+    ] == []
+
+
+def test_importing_the_package_imports_torch_and_numpy_and_no_more():
+    code = (
+        "import sys, torch, numpy; before = set(sys.modules); import noiseproof; "
+        "print(sorted({m.split('.')[0] for m in set(sys.modules) - before}))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"matplotlib", "pandas", "sklearn", "scipy", "typer", "PIL", "pooch", "tqdm"}
+    assert heavy.isdisjoint(eval(run.stdout))
