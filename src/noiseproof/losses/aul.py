@@ -70,7 +70,7 @@ class AUL(Pointwise):
     def a_for(p: float, clean_level: float) -> float:
         """Return the smallest a with clean_level * r >= 1; 1 where every a > 1 will do.
 
-        >>> AUL.a_for(p=2, clean_level=9 / 4)  # 9 / 5
+        >>> round(AUL.a_for(p=2, clean_level=9 / 4), 6)  # 9 / 5
         1.8
         """
         needed = ratio_needed(clean_level)

@@ -21,8 +21,8 @@ class FL(Pointwise):
         Lin et al., Focal loss for dense object detection, ICCV 2017.
 
     Example:
-        >>> float(FL(gamma=0)(torch.zeros(1, 10), torch.tensor([3])))
-        2.302...
+        >>> FL(gamma=0)(torch.zeros(1, 10), torch.tensor([3]))
+        tensor(2.3026)
     """
 
     gamma: float = parameter(default=0.5, at_least=0)

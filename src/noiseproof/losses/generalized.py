@@ -14,8 +14,8 @@ class GCE(Pointwise):
         Zhang and Sabuncu, Generalized cross entropy loss, NeurIPS 2018.
 
     Example:
-        >>> float(GCE(q=1)(torch.zeros(1, 10), torch.tensor([3])))
-        0.9...
+        >>> GCE(q=1)(torch.zeros(1, 10), torch.tensor([3]))
+        tensor(0.9000)
     """
 
     q: float = parameter(default=0.7, above=0, at_most=1)

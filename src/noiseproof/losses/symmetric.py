@@ -18,8 +18,8 @@ class SCE(Pointwise):
         Wang et al., Symmetric cross entropy for robust learning with noisy labels, ICCV 2019.
 
     Example:
-        >>> float(SCE(alpha=1, beta=1)(torch.zeros(1, 10), torch.tensor([3])))  # log 10 + 3.6
-        5.902...
+        >>> SCE(alpha=1, beta=1)(torch.zeros(1, 10), torch.tensor([3]))  # log 10 + 3.6
+        tensor(5.9026)
     """
 
     alpha: float = parameter(above=0)
