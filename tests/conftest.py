@@ -22,8 +22,8 @@ class _Reseed:
 
 def pytest_configure(config):
     config.pluginmanager.register(_Reseed(), "noiseproof-reseed")
-    if os.environ.get("PYTEST_XDIST_WORKER"):
-        torch.set_num_threads(1)  # the workers share the cores already
+    # The tensors are small and the workers share the cores: threads would only wait for each other.
+    torch.set_num_threads(1)
 
 
 def pytest_collection_modifyitems(items):

@@ -8,13 +8,13 @@ A *block function* takes a block of logits and writes the gradient of the scaled
     target  (n,)   class indices, all in 0..K-1
     scale   (n,) or a float: what each row counts in the final sum
     out     (n, K) receives scale[i] * dL_i/dz; may be ``z`` itself
-    rows    (n,) or (n, 1), the unscaled losses L_i
+    rows    (n,)   the unscaled losses L_i
 
 It needs no loss, only the loss's functions, so this room imports nothing of the package.
 """
 
 from noiseproof.kernels.attach import attach
-from noiseproof.kernels.blocked import SMALL, Block, Scale, by_rows
+from noiseproof.kernels.blocked import SMALL, Block, Scale, by_rows, least_divisor, lowest
 from noiseproof.kernels.linear import linear_pass
 from noiseproof.kernels.normalized import normalized_block
 from noiseproof.kernels.rows import row_block
@@ -25,7 +25,9 @@ __all__ = [
     "Scale",
     "attach",
     "by_rows",
+    "least_divisor",
     "linear_pass",
+    "lowest",
     "normalized_block",
     "row_block",
 ]

@@ -17,6 +17,19 @@ DEVICE_BLOCK = 2**26
 SMALL = 2**14
 
 
+def lowest(dtype: torch.dtype) -> float:
+    """Return what stands for log 0: finite logits can be further apart than any float.
+
+    Far enough from the end of the floats for a sum over a billion classes.
+    """
+    return torch.finfo(dtype).min * 2.0**-30
+
+
+def least_divisor(dtype: torch.dtype) -> float:
+    """Return what a sum of losses is kept above: its reciprocal can still be multiplied."""
+    return float(torch.finfo(dtype).tiny ** 0.5)
+
+
 def rows_in_block(classes: int, device: torch.device) -> int:
     """How many rows of ``classes`` logits make a block on ``device``."""
     elements = CPU_BLOCK if device.type == "cpu" else DEVICE_BLOCK
@@ -48,4 +61,4 @@ def by_rows(block: Block, logits: Tensor, target: Tensor, scale: Scale) -> tuple
             out.copy_(wide)
         else:
             losses.append(block(z, target[here], part, out))
-    return torch.cat([rows.flatten() for rows in losses]), gradient
+    return torch.cat(losses), gradient

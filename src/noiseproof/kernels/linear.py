@@ -65,7 +65,7 @@ def linear_pass(
         if gradient.data_ptr() != z.data_ptr():
             gradient.copy_(z)
         part = scale if isinstance(scale, float) else scale[here]
-        result.rows[here] = block(gradient, target[here], part, gradient).flatten()
+        result.rows[here] = block(gradient, target[here], part, gradient)
         if result.bias is not None:
             result.bias += gradient.sum(0)
         if gradient.data_ptr() != z.data_ptr():

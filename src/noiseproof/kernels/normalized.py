@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from noiseproof.kernels.blocked import Scale
+from noiseproof.kernels.blocked import Scale, least_divisor, lowest
 
 
 def normalized_block(
@@ -21,10 +21,9 @@ def normalized_block(
     dL/dz_j = (s_y 1[j = y] - L s_j + (L sum_k s_k - s_y) p_j) / D.
     """
     index = target.unsqueeze(1)
-    log_p = torch.log_softmax(z, 1)
+    log_p = torch.log_softmax(z, 1).clamp_min_(lowest(z.dtype))
     values, slopes = with_slope(log_p)
-    tiny = torch.finfo(z.dtype).tiny
-    denominator = values.sum(1, keepdim=True).clamp_min_(tiny)
+    denominator = values.sum(1, keepdim=True).clamp_min_(least_divisor(z.dtype))
     rows = values.gather(1, index) / denominator
     slope_y = slopes.gather(1, index)
     if not isinstance(scale, float):
@@ -33,4 +32,4 @@ def normalized_block(
     torch.mul(slopes, -rows * factor, out=out)
     out.addcmul_(log_p.exp_(), (rows * slopes.sum(1, keepdim=True) - slope_y) * factor)
     out.scatter_add_(1, index, slope_y * factor)
-    return rows
+    return rows.squeeze(1)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from noiseproof.kernels.blocked import SMALL, Scale
+from noiseproof.kernels.blocked import SMALL, Scale, lowest
 
 # (log_u, sum_log_p or None) -> (row losses, their slope in log_u, their slope in sum_log_p or None)
 ValueAndSlopes = Callable[[Tensor, Tensor | None], tuple[Tensor, Tensor, Tensor | None]]
@@ -37,18 +37,18 @@ def row_block(
         factor = torch.add(c, d, alpha=classes).neg_()
         torch.addcmul(d, out, factor if total is None else factor.div_(total), out=out)
     out.scatter_add_(1, index, c)
-    return rows
+    return rows.squeeze(1)
 
 
 def _exponentials(
     z: Tensor, index: Tensor, out: Tensor, needs_sum: bool
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """Write p times ``total`` to ``out`` (``None``: p); return log_u, sum_k log p_k, ``total``."""
-    lowest = torch.finfo(z.dtype).min  # finite logits can be further apart than any float
+    floor = lowest(z.dtype)
     if z.numel() <= SMALL:  # fewer operations, for twice the exponentials
         torch.log_softmax(z, 1, out=out)
-        log_u = out.gather(1, index).clamp_min_(lowest)
-        sum_log_p = out.sum(1, keepdim=True).clamp_min_(lowest) if needs_sum else None
+        log_u = out.gather(1, index).clamp_min_(floor)
+        sum_log_p = out.sum(1, keepdim=True).clamp_min_(floor) if needs_sum else None
         out.exp_()
         return log_u, sum_log_p, None
     # Differences from the largest logit: exact where it matters, and exp cannot overflow.
@@ -58,5 +58,5 @@ def _exponentials(
     total = out.exp_().sum(1, keepdim=True)
     log_total = total.log()
     if sum_log_p is not None:
-        sum_log_p.sub_(log_total, alpha=z.shape[1]).clamp_min_(lowest)
-    return log_u.sub_(log_total).clamp_min_(lowest), sum_log_p, total
+        sum_log_p.sub_(log_total, alpha=z.shape[1]).clamp_min_(floor)
+    return log_u.sub_(log_total).clamp_min_(floor), sum_log_p, total

@@ -31,32 +31,30 @@ class AUL(Pointwise):
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return ((a - u)^p - (a - 1)^p) / p."""
-        return self._from_power(torch.expm1(self._log_ratio(log_u) * self.p))
+        return self._rise(self._log_ratio(log_u) * self.p)
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: -u (a - u)^(p - 1)."""
         log_ratio = self._log_ratio(log_u)
         slope = torch.add(log_u, log_ratio, alpha=self.p - 1).exp_()
-        value = self._from_power(log_ratio.mul_(self.p).expm1_())
-        return value, slope.mul_(-math.pow(self._unit, self.p - 1))
-
-    @property
-    def _unit(self) -> float:
-        # Powers are taken of (a - u) / unit: near 1 at u = 1 for a large a, where a - u would
-        # lose u, and for an a near 1 no larger than they end up.
-        return max(1.0, self.a - 1)
+        unit = max(1.0, self.a - 1)
+        return self._rise(log_ratio.mul_(self.p)), slope.mul_(-math.pow(unit, self.p - 1))
 
     def _log_ratio(self, log_u: Tensor) -> Tensor:
-        # log((a - u) / unit); a - u = (a - 1) + (1 - u) is exact however near a is to 1.
+        # log((a - u) / unit): for a large a the unit is a - 1, and u is not lost in a - u; for
+        # one near 1 it is 1, and a - u = (a - 1) + (1 - u) is exact however near.
         if self.a >= 2:
             return torch.log1p(torch.expm1(log_u) * (-1 / (self.a - 1)))
         return torch.log((self.a - 1) - torch.expm1(log_u))
 
-    def _from_power(self, power: Tensor) -> Tensor:
-        """Return l from ((a - u) / unit)^p - 1."""
-        if self.a < 2:
-            power = power - math.expm1(self.p * math.log(self.a - 1))
-        return power * (math.pow(self._unit, self.p) / self.p)
+    def _rise(self, x: Tensor) -> Tensor:
+        """Return l from x = p log((a - u) / unit), losing no digit to p near 0 or far from it."""
+        if self.a >= 2:
+            return torch.expm1(x) * (math.pow(self.a - 1, self.p) / self.p)
+        end = self.p * math.log(self.a - 1)
+        if self.p >= 1:
+            return (torch.exp(x) - math.exp(end)) * (1 / self.p)
+        return (torch.expm1(x) - math.expm1(end)) * (1 / self.p)
 
     def asymmetry_ratio(self) -> float:
         """Return r in closed form (Corollary 2)."""

@@ -1,6 +1,8 @@
 """What every loss is: a drop-in for ``nn.CrossEntropyLoss`` that knows its own mathematics."""
 
 import dataclasses
+import functools
+import typing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
@@ -17,6 +19,7 @@ from noiseproof.losses.targets import (
     compute_dtype,
     is_traced,
     row_weights,
+    total_weight,
     without_ignored,
 )
 
@@ -75,6 +78,10 @@ class Loss(nn.Module):
     def __post_init__(self) -> None:
         for name, domain in self.domains().items():
             setattr(self, name, checked(name, getattr(self, name), domain))
+        for name, kind in self.parameter_types().items():
+            if kind is bool and not isinstance(getattr(self, name), bool):
+                given = getattr(self, name)
+                raise ParameterError(f"expected `{name}` to be True or False, got {given!r}")
         smoothing = Interval(at_least=0, at_most=1)
         self.label_smoothing = checked("label_smoothing", self.label_smoothing, smoothing)
         if self.reduction not in ("none", "mean", "sum"):
@@ -127,7 +134,7 @@ class Loss(nn.Module):
         return self._of_valid_labels(z, *without_ignored(y, z.shape[1], self.ignore_index))
 
     def _of_valid_labels(self, z: Tensor, y: Tensor, valid: Tensor | None) -> Tensor:
-        scale = self._scale(row_weights(z, y, valid, self.weight), y.shape[0])
+        scale = self._scale(row_weights(z, y, valid, self.weight), valid, y.shape[0])
 
         def plain(z: Tensor) -> Tensor:
             return self._reduced(self.rows(z, y), scale)
@@ -157,8 +164,9 @@ class Loss(nn.Module):
         if valid is not None:
             rows = rows * valid
         # The class weights are in the rows already; the mean still divides by those of the labels.
-        total = len(y) if weights is None else weights.sum()
-        return rows.sum() / total if self.reduction == "mean" else self._reduced(rows, 1.0)
+        if self.reduction != "mean" or weights is None:
+            return self._reduced(rows, 1.0)
+        return rows.sum() / total_weight(weights, valid) + _nan_for(weights.sum())
 
     def _of_probabilities(self, z: Tensor, probabilities: Tensor) -> Tensor:
         t = probabilities.to(compute_dtype(z))
@@ -167,16 +175,14 @@ class Loss(nn.Module):
         if self.weight is not None:
             t = t * class_weights(z, self.weight)
         return self._reduced(
-            (t * self.per_class(log_softmax(z))).sum(-1), self._scale(None, len(z))
+            (t * self.per_class(log_softmax(z))).sum(-1), self._scale(None, None, len(z))
         )
 
-    def _scale(self, weights: Tensor | None, rows: int) -> Scale:
+    def _scale(self, weights: Tensor | None, valid: Tensor | None, rows: int) -> Scale:
         """What each row counts in the result: its weight, over the sum of them for a mean."""
-        if self.reduction == "mean":
-            if weights is None:
-                return 1.0 / rows if rows else float("nan")
-            return weights / weights.sum()
-        return 1.0 if weights is None else weights
+        if weights is None:
+            return 1.0 / max(rows, 1) if self.reduction == "mean" else 1.0
+        return weights / total_weight(weights, valid) if self.reduction == "mean" else weights
 
     def _reduced(self, rows: Tensor, scale: Scale) -> Tensor:
         if isinstance(scale, float):
@@ -184,7 +190,10 @@ class Loss(nn.Module):
                 return rows.mean()
             return rows.sum() if self.reduction == "sum" else rows.flatten()
         rows = rows.flatten()
-        return rows * scale if self.reduction == "none" else torch.dot(rows, scale)
+        if self.reduction == "none":
+            return rows * scale
+        total = torch.dot(rows, scale)
+        return total + _nan_for(scale.sum()) if self.reduction == "mean" else total
 
     # Text and algebra
 
@@ -194,12 +203,21 @@ class Loss(nn.Module):
         return [f for f in dataclasses.fields(cls) if f.init and f.name not in OPTIONS]
 
     @classmethod
+    @functools.cache
+    def parameter_types(cls) -> dict[str, Any]:
+        """The type of each declared parameter, also where annotations are kept as text."""
+        names = [f.name for f in cls.parameters_declared()]
+        hints = typing.get_type_hints(cls) if names else {}
+        return {name: hints[name] for name in names}
+
+    @classmethod
+    @functools.cache
     def domains(cls) -> dict[str, Interval]:
         """The numeric parameters and the interval each must be in."""
+        types = cls.parameter_types()
+        declared = {f.name: f.metadata.get("domain") for f in cls.parameters_declared()}
         return {
-            f.name: f.metadata["domain"]
-            for f in cls.parameters_declared()
-            if f.type in (float, "float") and "domain" in f.metadata
+            name: domain for name, domain in declared.items() if domain and types[name] is float
         }
 
     @property
@@ -244,14 +262,19 @@ class Loss(nn.Module):
     __rmul__ = __mul__
 
 
+def _nan_for(total: Tensor) -> Tensor:
+    """Return 0, or NaN where ``total`` is 0: a mean over nothing, as torch has it."""
+    return total / total - 1
+
+
 def log_softmax(z: Tensor) -> Tensor:
     """Return log p of rows of logits: finite for finite logits, float32 at least."""
     return finite(torch.log_softmax(z, -1, compute_dtype(z)))
 
 
 def finite(log_p: Tensor) -> Tensor:
-    """Return ``log_p`` kept off -inf: finite logits can be further apart than any float."""
-    return log_p.clamp_min(torch.finfo(log_p.dtype).min)
+    """Return ``log_p`` kept off -inf."""
+    return log_p.clamp_min(kernels.lowest(log_p.dtype))
 
 
 def picked(per_class: Tensor, target: Tensor) -> Tensor:

@@ -261,8 +261,8 @@ def _shared_options(losses: Sequence[Loss]) -> dict[str, Any]:
 
 
 def _positive(x: Tensor) -> Tensor:
-    return x.clamp_min(torch.finfo(x.dtype).tiny)
+    return x.clamp_min(kernels.least_divisor(x.dtype))
 
 
 def _negative(x: Tensor) -> Tensor:
-    return x.clamp_max(-torch.finfo(x.dtype).tiny)
+    return x.clamp_max(-kernels.least_divisor(x.dtype))

@@ -8,7 +8,7 @@ from noiseproof.errors import ExpressionError, NoiseproofError, did_you_mean
 from noiseproof.losses.base import Loss, registry
 from noiseproof.losses.combine import weighted_sum
 
-LONGEST = 2000
+LONGEST = 20_000
 
 
 def loss(text: str, **options: Any) -> Loss:
@@ -46,6 +46,8 @@ class _Reader:
         self.indent = len(flat) - len(stripped)
         if not stripped:
             raise ExpressionError("empty loss; write for example 'NCE + 4*AGCE(a=6, q=1.5)'")
+        if "#" in stripped:  # a comment to the parser: what follows it would be lost in silence
+            self._fail("cannot read '#'", stripped.index("#"))
         try:
             tree = ast.parse(stripped, mode="eval")
         except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
@@ -93,14 +95,17 @@ class _Reader:
         missing = [n for n, f in declared.items() if n not in given and f.default is MISSING]
         if missing:
             self._fail(f"{name} needs {_list(missing)}", node)
-        values = {n: self._value(declared[n].type, v) for n, v in given.items()}
+        types = kind.parameter_types()
+        values = {n: self._value(types[n], v) for n, v in given.items()}
         return self._guarded(node, kind, **values, **self.options)
 
     def _value(self, kind: Any, node: ast.expr) -> Any:
         if isinstance(kind, type) and issubclass(kind, Loss):
             return self._loss(node)
-        if isinstance(node, ast.Constant) and isinstance(node.value, bool) and kind is bool:
-            return node.value
+        if kind is bool:
+            if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+                return node.value
+            self._fail("expected True or False", node)
         return self._number(node)
 
     def _number(self, node: ast.expr) -> float:
@@ -124,7 +129,11 @@ class _Reader:
         return built
 
     def _fail(self, what: str, where: ast.AST | int, hint: str = "") -> NoReturn:
-        column = where if isinstance(where, int) else getattr(where, "col_offset", 0)
+        if isinstance(where, int):
+            column = where
+        else:  # the parser counts bytes
+            start = self.text.lstrip().encode()[: getattr(where, "col_offset", 0)]
+            column = len(start.decode(errors="ignore"))
         column = min(column, len(self.text)) + self.indent + 1
         raise ExpressionError(f"{what} at column {column} of {self.text!r}{hint}") from None
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
+from torch.nn.functional import linear
 
 from noiseproof import kernels
 from noiseproof.errors import ParameterError, ShapeError
@@ -35,6 +35,10 @@ def linear_loss(
         True
     """
     _check(hidden, weight, target, bias, loss)
+    if loss.random:  # a pass that is done again would draw again
+        logits = linear(hidden, weight, bias).reshape(-1, len(weight))
+        drawn: Tensor = loss(logits, target.reshape(-1))
+        return drawn.reshape(target.shape) if loss.reduction == "none" else drawn
     h, y = hidden.reshape(-1, hidden.shape[-1]), target.reshape(-1).long()
     device = hidden.device.type
     if torch.is_autocast_enabled(device):
@@ -43,7 +47,7 @@ def linear_loss(
         bias = None if bias is None else bias.to(low)
     y, valid = without_ignored(y, len(weight), loss.ignore_index)
     logits_like = weight.new_empty(0, len(weight))
-    scale = loss._scale(row_weights(logits_like, y, valid, loss.weight), len(y))
+    scale = loss._scale(row_weights(logits_like, y, valid, loss.weight), valid, len(y))
     value: Tensor = _LinearLoss.apply(h, weight, bias, y, scale, loss)  # type: ignore[no-untyped-call]
     return value.reshape(target.shape) if loss.reduction == "none" else value
 
@@ -70,8 +74,9 @@ class _LinearLoss(torch.autograd.Function):
         return loss._reduced(done.rows, scale)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor | None, ...]:
+        if torch.is_grad_enabled():
+            raise RuntimeError("linear_loss has no double backward: compute the logits instead")
         hidden, weight, bias, target = ctx.saved_tensors
         gradients, ctx.gradients = ctx.gradients, None
         if gradients is None:

@@ -66,6 +66,12 @@ def row_weights(z: Tensor, y: Tensor, valid: Tensor | None, weight: Tensor | Non
     return w if valid is None else w * valid
 
 
+def total_weight(weights: Tensor, valid: Tensor | None) -> Tensor:
+    """Return what a mean divides by; 1 where every row is ignored, so that none has a gradient."""
+    total = weights.sum()
+    return total if valid is None else torch.where(valid.any(), total, 1)
+
+
 def class_weights(z: Tensor, weight: Tensor) -> Tensor:
     """Return the class weights in the dtype the loss is computed in, checked for their shape."""
     if weight.shape != z.shape[-1:]:
