@@ -1,7 +1,7 @@
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F  # noqa: N812 - the name everybody knows it by
+from torch.nn import functional as F
 
 from noiseproof import models
 from noiseproof.errors import ParameterError

@@ -206,9 +206,13 @@ class Loss(nn.Module):
     @functools.cache
     def parameter_types(cls) -> dict[str, Any]:
         """The type of each declared parameter, also where annotations are kept as text."""
-        names = [f.name for f in cls.parameters_declared()]
-        hints = typing.get_type_hints(cls) if names else {}
-        return {name: hints[name] for name in names}
+        declared = {f.name: f.type for f in cls.parameters_declared()}
+        try:
+            hints = typing.get_type_hints(cls) if declared else {}
+        except NameError:  # text that names something inside a function: only the words are left
+            words = {"float": float, "bool": bool}
+            hints = {name: words.get(str(kind), kind) for name, kind in declared.items()}
+        return {name: hints[name] for name in declared}
 
     @classmethod
     @functools.cache

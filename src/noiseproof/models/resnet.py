@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from torch import Tensor, nn
-from torch.nn import functional as F  # noqa: N812 - the name everybody knows it by
+from torch.nn import functional as F
 
 from noiseproof.models.network import Network
 
