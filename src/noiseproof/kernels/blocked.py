@@ -10,7 +10,7 @@ Block = Callable[[Tensor, Tensor, Scale, Tensor], Tensor]
 
 # Elements in a block. On a CPU logits and gradient of a block should stay in the caches; on an
 # accelerator the number of launches counts and a block only bounds the float32 copy.
-CPU_BLOCK = 2**18
+CPU_BLOCK = 2**19
 DEVICE_BLOCK = 2**26
 
 # Up to this many logits the cost is that of launching operations, not of computing them.
