@@ -26,6 +26,11 @@ def ratio(step: Step, baseline: Step, seconds: float, least: int = 5) -> Ratio:
     once = _time(baseline, 1)
     count = max(1, int(0.01 / once))
     pairs = max(least, int(seconds / (4 * count * once)))
+    return ratio_of_pairs(step, baseline, pairs, count)
+
+
+def ratio_of_pairs(step: Step, baseline: Step, pairs: int, count: int = 1) -> Ratio:
+    """Time ``step`` and ``baseline`` in turn, ``count`` times each, ``pairs`` times over."""
     ratios = []
     for i in range(pairs):
         # Whichever goes second finds the caches and the allocator warm: take turns.

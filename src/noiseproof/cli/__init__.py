@@ -2,9 +2,9 @@
 
 import sys
 
-import click
+import typer
 
-from noiseproof.cli import theory  # noqa: F401  (each module adds its commands to the app)
+from noiseproof.cli import experiment, theory  # noqa: F401  (each module adds its commands to the app)
 from noiseproof.cli.app import app
 from noiseproof.errors import NoiseproofError
 
@@ -15,9 +15,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return 0 on success, 2 for a user's mistake with one line of why."""
     try:
         app(arguments, standalone_mode=False)
-    except click.exceptions.Exit as stop:
+    except typer.Exit as stop:
         return stop.exit_code
-    except click.ClickException as error:
+    except typer.TyperException as error:
         return _complain(error.format_message())
     except NoiseproofError as error:
         return _complain(str(error))
@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         print("noiseproof: interrupted", file=sys.stderr)
         return 130
     return 0

@@ -1,0 +1,199 @@
+"""Commands that need data: train, and data list, fetch, verify."""
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noiseproof.cli.app import JsonOption, SeedOption, app
+from noiseproof.errors import DataError, NoiseproofError, ParameterError
+
+if TYPE_CHECKING:
+    from noiseproof.train.progress import Watcher
+
+DataOption = Annotated[
+    Path | None,
+    typer.Option("--data", help="Where the data sets are; $NOISEPROOF_DATA without it."),
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+NameArgument = Annotated[str, typer.Argument(help="Such as mnist; see `noiseproof data list`.")]
+
+
+def _field(text: str) -> Any:
+    return typer.Option(help=text, rich_help_panel="Any field of the recipe", show_default=False)
+
+
+@app.command()
+def train(
+    dataset: Annotated[
+        str, typer.Argument(help="digits, mnist, cifar10 ..., or your own .npz, .csv or folder.")
+    ],
+    loss: Annotated[str, typer.Option(help='Such as "AGCE(a=4, q=0.2)" or "NCE + RCE".')],
+    noise: Annotated[
+        str, typer.Option(help="symmetric:0.8, asymmetric:0.3, human:worst, matrix:T.csv ...")
+    ] = "none",
+    seed: SeedOption = 1,
+    recipe: Annotated[str | None, typer.Option(help="paper or quick.")] = None,
+    data: DataOption = None,
+    out: Annotated[Path, typer.Option(help="Where the folder of the run is made.")] = Path("runs"),
+    save: Annotated[bool, typer.Option("--save", help="Keep the trained network too.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume/--restart", help="Go on where the run stopped, or begin anew.")
+    ] = True,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    threads: Annotated[int, typer.Option(help="Of the CPU; 0 is what pays.", min=0)] = 0,
+    compiled: Annotated[
+        bool, typer.Option("--compile", help="Run the network through torch.compile.")
+    ] = False,
+    label: Annotated[str, typer.Option(help="The column of labels, for a table.")] = "label",
+    tensorboard: Annotated[
+        Path | None, typer.Option(help="Write what TensorBoard shows here.")
+    ] = None,
+    show: Annotated[bool, typer.Option("--show", help="Print the recipe, and stop.")] = False,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+    network: Annotated[str | None, _field("cnn4, cnn8, resnet34, resnet50, mlp, linear.")] = None,
+    epochs: Annotated[int | None, _field("Passes over the training set.")] = None,
+    batch: Annotated[int | None, _field("Samples a step.")] = None,
+    lr: Annotated[float | None, _field("The learning rate of the first epoch.")] = None,
+    momentum: Annotated[float | None, _field("Of SGD.")] = None,
+    nesterov: Annotated[bool | None, _field("Nesterov's momentum.")] = None,
+    weight_decay: Annotated[float | None, _field("Of SGD.")] = None,
+    schedule: Annotated[str | None, _field("cosine, exponential or constant.")] = None,
+    decay: Annotated[float | None, _field("The factor of the exponential schedule.")] = None,
+    clip: Annotated[float | None, _field("The largest norm of the gradient; 0 is any.")] = None,
+    augment: Annotated[str | None, _field("crop,shift,flip,rotation,colour; none is none.")] = None,
+    mean: Annotated[str | None, _field("To subtract, as in 0.1307 or 0.5,0.5,0.5.")] = None,
+    std: Annotated[str | None, _field("To divide by.")] = None,
+    exact: Annotated[bool | None, _field("Flip the same number of labels in every class.")] = None,
+    train_size: Annotated[int | None, _field("Train on so many samples; 0 is all.")] = None,
+    test_size: Annotated[int | None, _field("Test on so many samples; 0 is all.")] = None,
+    hidden: Annotated[str | None, _field("Widths of an mlp, as in 256,256.")] = None,
+    precision: Annotated[str | None, _field("float32, bfloat16 or float16.")] = None,
+    method: Annotated[str | None, _field("loss, or nlnl for its three stages.")] = None,
+) -> None:
+    """Train one network with one loss under one noise: a cell of the paper's tables, one seed.
+
+    Started again after it was stopped, it goes on where it was. Under torchrun the processes
+    share each batch.
+
+    Example: noiseproof train mnist --loss "AUL(a=3, p=0.1)" --noise symmetric:0.8 --seed 1
+    """
+    from noiseproof import train as training
+    from noiseproof.results import complete
+
+    given = {
+        "network": network, "epochs": epochs, "batch": batch, "lr": lr, "momentum": momentum,
+        "nesterov": nesterov, "weight_decay": weight_decay, "schedule": schedule, "decay": decay,
+        "clip": clip, "augment": _words(augment), "mean": _numbers("mean", mean, float),
+        "std": _numbers("std", std, float), "exact": exact, "train_size": train_size,
+        "test_size": test_size, "hidden": _numbers("hidden", hidden, int),
+        "precision": precision, "method": method,
+    }  # fmt: skip
+    whole = _load(dataset, data, label)
+    chosen = training.recipe(whole.train.name, recipe, whole.train.shape).override(**given)
+    if show:
+        print(training.describe(whole.train.name, chosen))
+        return
+    where = training.pick_device(device)
+    experiment = training.prepare(whole, chosen, loss, noise, seed, data)
+    with training.joined(where) as world:
+        threads = threads or training.default_threads(chosen.network)
+        machine = training.Machine(where, threads, compiled, world)
+        silent = quiet or as_json or not world.is_main
+        watch = _watcher(silent, tensorboard if world.is_main else None)
+        record = complete(experiment, out, machine, watch, resume=resume, save=save)
+    if world.is_main and as_json:
+        print(json.dumps(record.to_dict(), indent=1))
+    if record.status == "failed":
+        raise NoiseproofError(str(record))
+    if world.is_main and not as_json:
+        print(record)
+
+
+def _load(dataset: str, directory: Path | None, label: str) -> Any:
+    from noiseproof import data
+
+    if dataset == "webvision-mini":
+        return data.stream(dataset, directory)
+    return data.load(dataset, directory, label=label)
+
+
+def _watcher(silent: bool, tensorboard: Path | None) -> "Watcher":
+    from noiseproof.train import progress
+
+    watchers: list[progress.Watcher] = []
+    if not silent:
+        watchers.append(progress.Bar() if sys.stderr.isatty() else progress.Lines())
+    if tensorboard is not None:
+        watchers.append(progress.TensorBoard(tensorboard))
+    return progress.Watchers(watchers)
+
+
+def _words(text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    return () if text == "none" else tuple(word.strip() for word in text.split(","))
+
+
+def _numbers(option: str, text: str | None, kind: type[int] | type[float]) -> Any:
+    try:
+        return None if text is None else tuple(kind(word) for word in text.split(","))
+    except ValueError:
+        raise ParameterError(f"--{option}: expected numbers and commas, got {text!r}") from None
+
+
+group = typer.Typer(help="List, fetch and verify data sets.", no_args_is_help=True)
+app.add_typer(group, name="data")
+
+
+@group.command("list")
+def list_data(data: DataOption = None, as_json: JsonOption = False) -> None:
+    """Say which data sets are known, and where they are.
+
+    Example: noiseproof data list
+    """
+    from noiseproof.data import available
+
+    found = available(data)
+    if as_json:
+        print(json.dumps([asdict(entry) for entry in found], indent=1, default=str))
+        return
+    for entry in found:
+        where = "built in" if entry.name == "digits" else entry.where or "not here"
+        print(f"{entry.name:<15} {where}\n{'':<15} {entry.title}")
+
+
+@group.command("fetch")
+def fetch_data(name: NameArgument, data: DataOption = None, quiet: QuietOption = False) -> None:
+    """Download a data set, each file checked against its published checksum.
+
+    Example: noiseproof data fetch mnist --data data
+    """
+    from noiseproof.data import fetch
+
+    files = fetch(name, data, progress=not quiet)
+    print(f"{name}: {len(files)} files, all there" if files else f"{name} needs no file")
+
+
+@group.command("verify")
+def verify_data(name: NameArgument, data: DataOption = None, as_json: JsonOption = False) -> None:
+    """Check the files of a data set against their published checksums.
+
+    Example: noiseproof data verify cifar10 --data data
+    """
+    from noiseproof.data import verify
+
+    checks = verify(name, data)
+    wrong = [check for check in checks if check.state in ("wrong", "missing")]
+    if as_json:
+        print(json.dumps([asdict(check) for check in checks], indent=1, default=str))
+    elif not wrong:
+        for check in checks:
+            print(f"{check.state:<10} {check.path}")
+        print(f"{name}: {len(checks)} files, none wrong" if checks else f"{name} needs no file")
+    if wrong:
+        raise DataError("; ".join(check.problem for check in wrong))

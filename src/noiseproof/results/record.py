@@ -1,0 +1,148 @@
+"""A record: what made a run and what came of it, in one JSON file."""
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from noiseproof.errors import DataError
+from noiseproof.train import Epoch, Experiment, Machine, Outcome, Recipe
+from noiseproof.train.checkpoint import write_atomically
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One run. Written by it, and never by hand.
+
+    Args:
+        schema: the version of this layout.
+        identity: the SHA-256 of all that decides the result.
+        dataset: its name.
+        fingerprint: the SHA-256 of its content.
+        recipe: how it was trained, with ``recipe_hash``.
+        recipe_hash: of the recipe.
+        loss: what was minimised, as text.
+        noise: what made the labels wrong, as text.
+        noise_rate: the share of labels that are wrong.
+        noise_hash: the SHA-256 of the noisy labels.
+        train_samples: how many were trained with.
+        test_samples: how many were tested with.
+        seed: of everything that was drawn.
+        status: ``"done"`` or ``"failed"``.
+        failure: why it failed, in one line.
+        history: the epochs.
+        seconds: of all epochs, over all the times the run was taken up.
+        machine: device, threads, versions.
+        noiseproof: the version of this package.
+    """
+
+    schema: int = SCHEMA
+    identity: str
+    dataset: str
+    fingerprint: str
+    recipe: Recipe
+    recipe_hash: str
+    loss: str
+    noise: str
+    noise_rate: float
+    noise_hash: str
+    train_samples: int
+    test_samples: int
+    seed: int
+    status: str
+    failure: str
+    history: tuple[Epoch, ...]
+    seconds: float
+    machine: dict[str, Any]
+    noiseproof: str
+
+    @classmethod
+    def of(cls, experiment: Experiment, outcome: Outcome, machine: Machine) -> Self:
+        """Return the record of what ``experiment`` came to."""
+        from importlib.metadata import version
+
+        return cls(
+            identity=experiment.identity,
+            dataset=experiment.dataset,
+            fingerprint=experiment.fingerprint,
+            recipe=experiment.recipe,
+            recipe_hash=experiment.recipe.hash,
+            loss=str(experiment.loss),
+            noise=str(experiment.noise),
+            noise_rate=experiment.corruption.rate,
+            noise_hash=experiment.corruption.hash,
+            train_samples=len(experiment.train),
+            test_samples=len(experiment.test),
+            seed=experiment.seed,
+            status=outcome.status,
+            failure=outcome.failure,
+            history=outcome.history,
+            seconds=outcome.seconds,
+            machine=machine.to_dict(),
+            noiseproof=version("noiseproof"),
+        )
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the run ended."""
+        return Outcome(self.history, self.failure)
+
+    @property
+    def accuracy(self) -> float | None:
+        """The result: the test accuracy of the last epoch; None where the run failed."""
+        last = self.outcome.last
+        return last.test_accuracy if last and self.status == "done" else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values, ``last`` and ``best`` epoch spelled out beside the history."""
+        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        last, best = self.outcome.last, self.outcome.best
+        return values | {
+            "recipe": self.recipe.to_dict(),
+            "last": last and last.to_dict(),
+            "best": best and best.to_dict(),
+            "history": [row.to_dict() for row in self.history],
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Return the record that :meth:`to_dict` wrote."""
+        if values.get("schema") != SCHEMA:
+            raise DataError(f"a record of schema {values.get('schema')}, expected {SCHEMA}")
+        own = {f.name: values[f.name] for f in dataclasses.fields(cls)}
+        own["recipe"] = Recipe.from_dict(own["recipe"])
+        own["history"] = tuple(Epoch(**row) for row in own["history"])
+        return cls(**own)
+
+    def write(self, path: Path) -> None:
+        """Write the record: the file is whole or not there."""
+        text = json.dumps(self.to_dict(), indent=1) + "\n"
+        write_atomically(path, lambda file: file.write(text.encode()))
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a record; one line of error for a file that is none."""
+        try:
+            return cls.from_dict(json.loads(path.read_text("utf-8")))
+        except FileNotFoundError:
+            raise DataError(f"{path}: no such file") from None
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise DataError(f"{path}: not a record of a run, or not all of one") from None
+
+    def __str__(self) -> str:
+        """Say the result in words."""
+        what = f"{self.loss} on {self.dataset} with noise {self.noise}, seed {self.seed}"
+        last, best = self.outcome.last, self.outcome.best
+        if self.status == "failed" or last is None or best is None:
+            return f"{what}: failed, {self.failure or 'no epoch was trained'}"
+        words = f"{what}: test accuracy {last.test_accuracy:.2%} after {last.number} epochs"
+        words += f" (best {best.test_accuracy:.2%}, epoch {best.number})"
+        if last.corrupted_part is not None:
+            words += f"; {self.noise_rate:.1%} of the labels are wrong"
+            words += f", of which it memorised {last.corrupted_part:.1%}"
+        return words

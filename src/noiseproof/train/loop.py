@@ -1,0 +1,160 @@
+"""The training loop, to be read from top to bottom."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from noiseproof.train.batches import Batches
+from noiseproof.train.checkpoint import State
+from noiseproof.train.machine import DTYPES, Machine
+from noiseproof.train.meter import Meter
+from noiseproof.train.method import Method
+from noiseproof.train.outcome import Epoch, Outcome, shares
+from noiseproof.train.progress import Watcher
+from noiseproof.train.recipe import Recipe
+from noiseproof.train.streams import epoch_stream, torch_generator
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the loop works on.
+
+    Args:
+        network: as drawn, on the machine already.
+        method: what to minimise.
+        recipe: how.
+        seed: of the order, the augmentation and the method's own draws.
+        train: the training set.
+        given: (N,) the labels to train with.
+        true: (N,) the true ones, to measure by and never trained with.
+        test: the test set.
+        answers: (M,) its labels.
+        machine: where.
+    """
+
+    network: nn.Module
+    method: Method
+    recipe: Recipe
+    seed: int
+    train: Batches
+    given: Tensor
+    true: Tensor
+    test: Batches
+    answers: Tensor
+    machine: Machine
+
+
+def fit(job: Job, state: State | None, save: Callable[[State], None], watch: Watcher) -> Outcome:
+    """Train, and return what happened.
+
+    Args:
+        job: what to train, on what, how.
+        state: what ``save`` was given last in an earlier run, or None to begin.
+        save: is called with the whole state after every epoch.
+        watch: is told of progress.
+    """
+    recipe, machine, world = job.recipe, job.machine, job.machine.world
+    forward = machine.forward(job.network)
+    weights = list(job.network.parameters())
+    optimiser = torch.optim.SGD(
+        weights,
+        lr=recipe.lr,
+        momentum=recipe.momentum,
+        weight_decay=recipe.weight_decay,
+        nesterov=recipe.nesterov,
+        fused=True,
+    )
+    scaler = torch.amp.GradScaler(machine.device.type, enabled=recipe.precision == "float16")
+    history: list[Epoch] = []
+    if state is not None:
+        job.network.load_state_dict(state["network"])
+        optimiser.load_state_dict(state["optimiser"])
+        scaler.load_state_dict(state["scaler"])
+        history = [Epoch(**row) for row in state["history"]]
+
+    for epoch in range(len(history), recipe.epochs):
+        started = time.perf_counter()
+        for group in optimiser.param_groups:
+            group["lr"] = learning_rate(recipe, epoch)
+        numbers = epoch_stream(job.seed, f"method of process {world.rank}", epoch)
+        job.method.start(epoch, torch_generator(numbers, machine.device))
+        predicted = torch.full_like(job.given, -1)
+        losses = Meter(machine)
+        job.network.train()
+
+        for batch in job.train.shuffled(job.seed, epoch):
+            target = job.given.index_select(0, batch.rows)
+            with autocast(machine, recipe):
+                logits = forward(batch.inputs)
+            term = job.method(logits, target)
+            optimiser.zero_grad()
+            torch.autograd.backward(scaler.scale(losses.balanced(term.mean, term.samples)))
+            if recipe.clip:
+                scaler.unscale_(optimiser)
+                nn.utils.clip_grad_norm_(weights, recipe.clip)
+            scaler.step(optimiser)
+            scaler.update()
+            predicted.index_copy_(0, batch.rows, logits.detach().argmax(1))
+            losses.add(term.mean.detach(), term.samples)
+            if losses.due and not losses.finite():
+                break
+            watch.step(len(target) * world.size, losses.latest)
+
+        if not losses.finite():
+            return Outcome(tuple(history), f"{losses.complaint} of epoch {epoch + 1}")
+        # Every sample was with one process: the others' -1 make the sum that sample's class.
+        predicted = world.sum(predicted + 1) - 1
+        row = Epoch(
+            number=epoch + 1,
+            lr=learning_rate(recipe, epoch),
+            loss=losses.mean(),
+            **shares(predicted, job.given, job.true, predicted >= 0),
+            test_accuracy=accuracy(job),
+            seconds=time.perf_counter() - started,
+        )
+        history.append(row)
+        save(
+            {
+                "network": job.network.state_dict(),
+                "optimiser": optimiser.state_dict(),
+                "scaler": scaler.state_dict(),
+                "history": [row.to_dict() for row in history],
+            }
+        )
+        watch.epoch(row)
+    return Outcome(tuple(history))
+
+
+def learning_rate(recipe: Recipe, epoch: int) -> float:
+    """Return the learning rate of an epoch, counted from 0.
+
+    >>> cosine = Recipe(network="mlp", epochs=4, lr=0.1)
+    >>> [round(learning_rate(cosine, epoch), 4) for epoch in range(4)]
+    [0.1, 0.0854, 0.05, 0.0146]
+    """
+    if recipe.schedule == "cosine":
+        return recipe.lr * (1 + math.cos(math.pi * epoch / recipe.epochs)) / 2
+    return recipe.lr * (recipe.decay**epoch if recipe.schedule == "exponential" else 1)
+
+
+def autocast(machine: Machine, recipe: Recipe) -> Any:
+    """Return the context to compute the network in."""
+    wanted = recipe.precision != "float32"
+    return torch.autocast(machine.device.type, DTYPES.get(recipe.precision), enabled=wanted)
+
+
+@torch.no_grad()
+def accuracy(job: Job) -> float:
+    """Return the share of the test set that the network gets right."""
+    job.network.eval()
+    right = torch.zeros((), dtype=torch.int64, device=job.machine.device)
+    for batch in job.test.in_order():
+        with autocast(job.machine, job.recipe):
+            logits = job.network(batch.inputs)
+        right += (logits.argmax(1) == job.answers.index_select(0, batch.rows)).sum()
+    return int(job.machine.world.sum(right)) / len(job.test)

@@ -1,0 +1,93 @@
+import json
+
+import pytest
+
+from noiseproof import data, train
+from noiseproof.errors import DataError
+from noiseproof.results import Record, RunFolder, complete, load_model
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    recipe = train.Recipe(network="linear", epochs=2, exact=True)
+    return train.prepare(data.load("digits"), recipe, "NCE+RCE(A=-4)", "symmetric:0.4", seed=5)
+
+
+@pytest.fixture(scope="module")
+def record(experiment):
+    machine = train.Machine(threads=1)
+    return Record.of(experiment, experiment.run(machine)[0], machine)
+
+
+def test_round_trip(record, tmp_path):
+    path = tmp_path / "record.json"
+    record.write(path)
+    assert Record.read(path) == record
+    assert json.loads(path.read_text())["schema"] == 1
+
+
+def test_it_carries_what_made_it(record, experiment):
+    values = record.to_dict()
+    assert values["loss"] == "NCE + RCE(A=-4)"
+    assert (values["noise"], values["seed"]) == ("symmetric:0.4", 5)
+    assert values["noise_rate"] == pytest.approx(0.4, abs=0.005)
+    assert values["noise_hash"] == experiment.corruption.hash
+    assert values["recipe_hash"] == experiment.recipe.hash
+    assert values["identity"] == experiment.identity
+    assert values["machine"]["threads"] == 1
+    assert values["machine"]["torch"]
+    assert values["seconds"] == pytest.approx(sum(row["seconds"] for row in values["history"]))
+    assert values["last"] == values["history"][-1]
+    best = max(row["test_accuracy"] for row in values["history"])
+    assert values["best"]["test_accuracy"] == best
+    assert record.accuracy == values["last"]["test_accuracy"]
+
+
+def test_it_can_be_repeated_from_the_record_alone(record, experiment):
+    again = train.prepare(
+        data.load(record.dataset), record.recipe, record.loss, record.noise, record.seed
+    )
+    assert again.identity == record.identity
+
+
+@pytest.mark.parametrize("cut", [0, 1, 300, -3])
+def test_a_torn_file_is_no_record(record, tmp_path, cut):
+    path = tmp_path / "record.json"
+    record.write(path)
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(DataError, match="not a record of a run, or not all of one"):
+        Record.read(path)
+
+
+def test_another_schema_and_a_missing_file(record, tmp_path):
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps(record.to_dict() | {"schema": 99}))
+    with pytest.raises(DataError, match="a record of schema 99, expected 1"):
+        Record.read(path)
+    with pytest.raises(DataError, match="no such file"):
+        Record.read(tmp_path / "none.json")
+
+
+def test_words(record):
+    text = str(record)
+    assert text.startswith("NCE + RCE(A=-4) on digits with noise symmetric:0.4, seed 5: test acc")
+    assert f"{record.noise_rate:.1%} of the labels are wrong, of which it memorised" in text
+
+
+def test_folders_differ_when_anything_does(experiment, tmp_path):
+    other = train.prepare(
+        data.load("digits"), experiment.recipe.override(lr=0.5), "NCE+RCE", "symmetric:0.4", 5
+    )
+    folders = [RunFolder.of(tmp_path, e).path for e in (experiment, other)]
+    assert folders[0] != folders[1]
+    assert all(folder.name.isascii() and "/" not in folder.name for folder in folders)
+
+
+def test_nothing_but_record_and_model_stays(experiment, tmp_path):
+    complete(experiment, tmp_path, train.Machine(threads=1), save=True)
+    folder = RunFolder.of(tmp_path, experiment)
+    assert {p.name for p in folder.path.iterdir()} == {"record.json", "model.pt"}
+    assert load_model(folder.model).classes == tuple("0123456789")
+    folder.model.write_bytes(b"no model")
+    with pytest.raises(DataError, match="not a model of noiseproof's"):
+        load_model(folder.model)

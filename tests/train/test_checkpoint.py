@@ -1,0 +1,96 @@
+import pytest
+import torch
+from tiny_runs import ONE, measured, tiny
+
+from noiseproof.errors import DataError
+from noiseproof.results import complete
+from noiseproof.train.checkpoint import load_checkpoint, save_checkpoint, write_atomically
+from noiseproof.train.progress import Watcher
+
+CPU = torch.device("cpu")
+
+
+class StopAfter(Watcher):
+    """Interrupts a run after some epochs, as Ctrl-C would."""
+
+    def __init__(self, epochs):
+        self.epochs = epochs
+
+    def epoch(self, row):
+        if row.number == self.epochs:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("loss", ["CE", "NLNL"])
+def test_taken_up_after_any_epoch_it_ends_the_same(tmp_path, loss):
+    fields = {"network": "mlp", "epochs": 4, "augment": ("crop", "flip"), "seed": 2}
+    if loss == "NLNL":
+        fields["method"] = "nlnl"
+    whole, network = tiny(loss, **fields).run(ONE)
+    path = tmp_path / "checkpoint.pt"
+    for stop in (1, 3):
+        with pytest.raises(KeyboardInterrupt):
+            tiny(loss, **fields).run(ONE, path, StopAfter(stop))
+    state = torch.load(path, weights_only=True)
+    assert len(state["history"]) == 3
+    outcome, again = tiny(loss, **fields).run(ONE, path)
+    assert measured(outcome) == measured(whole)
+    for name, value in network.state_dict().items():
+        assert torch.equal(again.state_dict()[name], value), name
+
+
+def test_checkpoint_of_another_run_is_refused(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    tiny(epochs=1).run(ONE, path)
+    before = path.read_bytes()
+    with pytest.raises(DataError, match="belongs to another run") as error:
+        tiny(epochs=2).run(ONE, path)
+    assert "\n" not in str(error.value)
+    assert path.read_bytes() == before
+
+
+def test_every_part_of_the_identity_counts():
+    experiments = [
+        tiny(), tiny("GCE(q=0.7)"), tiny(noise="symmetric:0.5"), tiny(seed=2), tiny(lr=0.1),
+        tiny(train_size=100),
+    ]  # fmt: skip
+    assert len({e.identity for e in experiments}) == len(experiments)
+    assert tiny().identity == tiny().identity
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 torn", b"\x80\x04N."])
+def test_damaged_checkpoint_is_one_line(tmp_path, content):
+    path = tmp_path / "checkpoint.pt"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="not a checkpoint; --restart begins anew"):
+        load_checkpoint(path, "x", CPU)
+
+
+def test_a_write_that_stops_half_way_leaves_the_old_file(tmp_path):
+    path = tmp_path / "file"
+    write_atomically(path, lambda file: file.write(b"old"))
+
+    def stop(file):
+        file.write(b"half of the ne")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(path, stop)
+    assert path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_a_killed_process_left_is_swept_up(tmp_path):
+    (tmp_path / ".checkpoint.pt.abc.part").write_bytes(b"half")
+    save_checkpoint(tmp_path / "checkpoint.pt", "x", {"a": 1})
+    assert [p.name for p in tmp_path.iterdir()] == ["checkpoint.pt"]
+    assert load_checkpoint(tmp_path / "checkpoint.pt", "x", CPU) == {"a": 1, "identity": "x"}
+
+
+def test_done_is_done(tmp_path):
+    first = complete(tiny(), tmp_path, ONE)
+    again = complete(tiny(), tmp_path, ONE)
+    assert again.seconds == first.seconds  # read, not run
+    anew = complete(tiny(), tmp_path, ONE, resume=False)
+    assert anew.seconds != first.seconds
+    assert measured(anew.outcome) == measured(first.outcome)

@@ -1,0 +1,64 @@
+"""Two processes that share each batch, against one."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+from tiny_runs import write_npz
+
+from noiseproof.cli import main
+from noiseproof.results import Record
+from noiseproof.train import World
+
+# One step over all 161 samples, an odd number, so that the processes' parts differ in size;
+# momentum and decay off, so that the weights move by the gradient itself. cnn4 has batch norms.
+# No crops: in their black borders neighbours tie, and rounding decides which one the pooling takes.
+FIELDS = [
+    "--loss", "AGCE(a=1, q=0.5)", "--noise", "symmetric:0.4", "--seed", "3", "--network", "cnn4",
+    "--batch", "500", "--lr", "1", "--momentum", "0", "--weight-decay", "0", "--clip", "0",
+    "--augment", "flip", "--threads", "1", "--save", "--quiet", "--device", "cpu",
+]  # fmt: skip
+
+
+def found(out):
+    (folder,) = out.iterdir()
+    model = torch.load(folder / "model.pt", weights_only=True)["network"]
+    return Record.read(folder / "record.json"), model
+
+
+def test_two_processes_have_the_gradients_of_one(tmp_path):
+    data = write_npz(tmp_path / "blobs.npz", count=201)
+    one, two = tmp_path / "one", tmp_path / "two"
+    command = ["train", str(data), *FIELDS, "--epochs", "1", "--out"]
+    assert main([*command, str(one)]) == 0
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
+    torchrun += ["--standalone", "-m", "noiseproof"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*torchrun, *command, str(two)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("test accuracy") == 1  # one process speaks
+    (single, weights), (shared, theirs) = found(one), found(two)
+    assert shared.machine["processes"] == 2
+    assert shared.noise_hash == single.noise_hash
+    assert shared.identity == single.identity
+    assert weights.keys() == theirs.keys()
+    for name, value in weights.items():
+        assert torch.allclose(theirs[name], value, atol=1e-6, rtol=1e-5), name
+    ours, other = single.history[0], shared.history[0]
+    assert other.loss == pytest.approx(ours.loss, abs=1e-6)
+    assert other.train_accuracy == ours.train_accuracy
+    assert other.corrupted_part == ours.corrupted_part
+
+
+def test_parts_are_the_whole():
+    for count in (0, 1, 7, 128):
+        parts = [World(rank, 3).part(count) for rank in range(3)]
+        assert [i for part in parts for i in range(count)[part]] == list(range(count))

@@ -1,0 +1,88 @@
+import pytest
+
+from noiseproof.errors import ParameterError
+from noiseproof.train import Recipe, describe, recipe
+from noiseproof.train.recipes import PAPER, QUICK
+
+
+def test_paper_recipes_are_the_released_ones():
+    rows = {
+        "mnist": ("cnn4", 50, 0.01, 1e-3, ()),
+        "cifar10": ("cnn8", 120, 0.01, 1e-4, ("crop", "flip")),
+        "cifar100": ("resnet34", 200, 0.1, 1e-5, ("crop", "flip", "rotation")),
+    }
+    for name, expected in rows.items():
+        r = PAPER[name]
+        assert (r.network, r.epochs, r.lr, r.weight_decay, r.augment) == expected
+        assert (r.batch, r.momentum, r.clip, r.schedule, r.nesterov) == (
+            128, 0.9, 5, "cosine", False,
+        )  # fmt: skip
+    assert not PAPER["mnist"].exact
+    assert PAPER["cifar10"].exact
+    web = PAPER["webvision-mini"]
+    assert (web.network, web.epochs, web.lr, web.decay) == ("resnet50", 250, 0.4, 0.97)
+    assert (web.nesterov, web.weight_decay, web.batch) == (True, 3e-5, 512)
+
+
+def test_every_field_but_the_name_moves_the_hash():
+    base = Recipe(network="mlp", epochs=2)
+    others = {
+        "network": "linear", "epochs": 3, "batch": 64, "lr": 0.02, "momentum": 0.8,
+        "nesterov": True, "weight_decay": 0.1, "schedule": "constant", "decay": 0.5, "clip": 0.0,
+        "augment": ("flip",), "exact": True, "train_size": 5, "test_size": 5, "hidden": (9,),
+        "precision": "bfloat16", "method": "nlnl",
+    }  # fmt: skip
+    hashes = {base.hash} | {base.override(**{k: v}).hash for k, v in others.items()}
+    hashes.add(base.override(mean=(0.5,), std=(1.0,)).hash)
+    assert len(hashes) == len(others) + 2
+    assert set(others) | {"name", "mean", "std"} == set(base.to_dict())
+    assert base.override(name="other").hash == base.hash
+
+
+def test_hash_is_the_same_everywhere():
+    # Written down once: a hash that moves by itself would orphan every record and checkpoint.
+    assert PAPER["mnist"].hash[:16] == "01044d94dad8588c"
+
+
+def test_round_trip():
+    for r in (*PAPER.values(), *QUICK.values()):
+        assert Recipe.from_dict(r.to_dict()) == r
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_quick_recipes_list_every_deviation(name):
+    text = describe(name, QUICK[name])
+    if name == "digits":
+        assert "The paper has no recipe for digits" in text
+        return
+    for field, value in QUICK[name].to_dict().items():
+        if field != "name" and value != PAPER[name].to_dict()[field]:
+            assert f"\n  {field} " in text.partition("Deviations")[2]
+
+
+def test_paper_has_no_deviations():
+    assert describe("mnist", PAPER["mnist"]).endswith("This is the paper's recipe.")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"epochs": 0}, "expected epochs >= 1, got 0"),
+        ({"lr": -1.0}, "expected lr >= 0, got -1.0"),
+        ({"lr": float("nan")}, "expected lr >= 0, got nan"),
+        ({"momentum": 1.0}, "expected momentum < 1, got 1.0"),
+        ({"schedule": "cosin"}, "unknown schedule 'cosin'; did you mean 'cosine'?"),
+        ({"augment": ("flop",)}, "unknown augmentation 'flop'; did you mean 'flip'?"),
+        ({"mean": (0.5,)}, "1 numbers in mean, but 0 in std"),
+        ({"epoch": 3}, "a recipe has no 'epoch'; did you mean 'epochs'?"),
+    ],
+)
+def test_errors_say_what_is_wrong(fields, message):
+    with pytest.raises(ParameterError) as error:
+        recipe("digits").override(**fields)
+    assert str(error.value) == message
+
+
+def test_own_data_get_a_network_that_fits():
+    assert recipe("mine", shape=(12,)).network == "mlp"
+    assert recipe("mine", shape=(3, 32, 32)).network == "cnn8"
