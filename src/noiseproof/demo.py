@@ -15,6 +15,7 @@ from noiseproof.losses import loss as read_loss
 from noiseproof.noise import stream, symmetric
 from noiseproof.report.pictures import COLOURS, check, save, style
 from noiseproof.theory import audit
+from noiseproof.theory.threads import one_thread
 
 RATE = 0.6
 LOSSES = ("CE", "AGCE(a=0.6, q=0.6)")
@@ -63,12 +64,11 @@ def run(out: Path, seed: int = 1) -> None:
     print(f"\nwrote {out}")
 
 
+@one_thread()
 def train(
     loss: Loss, x: Tensor, given: Tensor, wrong: Tensor, test_x: Tensor, test_y: Tensor, seed: int
 ) -> Run:
     """Train a small network with ``loss`` on the ``given`` labels."""
-    # A second thread gains nothing on layers this small and waits long on a busy machine.
-    torch.set_num_threads(1)
     with torch.random.fork_rng():
         torch.manual_seed(int(stream(seed, "initialisation").integers(2**63)))
         network = nn.Sequential(

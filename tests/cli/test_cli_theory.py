@@ -1,4 +1,7 @@
 import json
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -68,3 +71,34 @@ def test_every_command_has_help_with_an_example(capsys):
         code, out, _ = run(capsys, command, "--help")
         assert code == 0
         assert f"Example: noiseproof {command}" in out
+
+
+def test_no_command_prints_the_help(capsys):
+    code, out, _ = run(capsys)
+    assert code == 0
+    assert "audit" in out
+    assert "figure" in out
+
+
+def test_interrupted_says_so_and_leaves_nothing(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "noiseproof", "figure", "conditions", "--out", "c.svg"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # The progress bar shows that the work has begun.
+    while "minimising" not in process.stderr.read(200):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.rstrip().endswith("noiseproof: interrupted")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_matrix_says_itself_how_many_classes_there_are(capsys, tmp_path):
+    (tmp_path / "T.csv").write_text("0.8,0.1,0.1\n0,1,0\n0.2,0.2,0.6\n")
+    code, out, err = run(capsys, "audit", "MAE", "--noise", f"matrix:{tmp_path / 'T.csv'}")
+    assert (code, err) == (0, "")
+    assert "with 3 classes" in " ".join(out.split())

@@ -197,3 +197,16 @@ def test_a_single_sample_is_a_batch_of_one(loss):
         torch.testing.assert_close(alone, rows(loss, z, y)[0])
         (gradient,) = torch.autograd.grad(alone, z)
         torch.testing.assert_close(gradient, torch.autograd.grad(rows(loss, z, y)[0], z)[0])
+
+
+@pytest.mark.parametrize("text", ["CE", "AGCE(a=1, q=0.5)", "NCE", "NFL"])
+def test_what_an_ignored_row_holds_does_not_matter(text):
+    z = torch.randn(3, 4)
+    z[0] = torch.nan
+    y = torch.tensor([-100, 1, 2])
+    torch.testing.assert_close(nf.loss(text)(z, y), nf.loss(text)(z[1:], y[1:]))
+
+
+def test_probabilities_cannot_be_ignored_by_index():
+    with pytest.raises(nf.errors.ParameterError, match="ignore_index"):
+        nf.CE(ignore_index=1)(torch.randn(3, 4), torch.full((3, 4), 0.25))

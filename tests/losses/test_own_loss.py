@@ -233,3 +233,52 @@ def test_a_subclass_of_a_named_loss_has_its_own_name():
     loss = nf.loss("Halved(a=1, q=0.5)")
     same(loss(z, y), 0.5 * nf.AGCE(a=1, q=0.5)(z, y), z)
     assert str(loss) == "Halved(a=1, q=0.5)"
+
+
+def test_a_new_formula_does_not_inherit_what_was_said_of_the_old_one():
+    try:
+
+        class DoubleAGCE(nf.AGCE):
+            def value(self, log_u):
+                return 2 * super().value(log_u)
+
+        class SquaredMAE(nf.MAE):
+            def value(self, log_u):
+                return torch.expm1(log_u) ** 2
+
+        z = torch.randn(4, 5, requires_grad=True)
+        y = torch.tensor([0, 1, 2, 3])
+        old, new = nf.AGCE(a=1, q=0.5)(z, y), DoubleAGCE(a=1, q=0.5)(z, y)
+        torch.testing.assert_close(new, 2 * old)
+        torch.testing.assert_close(*(torch.autograd.grad(v, z)[0] for v in (new, 2 * old)))
+        assert not SquaredMAE.symmetric
+        assert nf.asymmetry_ratio(SquaredMAE()) == 0  # its slope vanishes at u = 1
+    finally:
+        nf.registry.pop("DoubleAGCE", None)
+        nf.registry.pop("SquaredMAE", None)
+
+
+def test_whole_numbers_and_flags_that_default_to_true_have_a_text_form():
+    try:
+
+        class Counted(nf.Pointwise):
+            t: int = nf.parameter(at_least=1)
+            halved: bool = nf.parameter(default=True)
+
+            def value(self, log_u):
+                return -torch.expm1(log_u) * self.t / (2 if self.halved else 1)
+
+        assert str(nf.loss("Counted(t=3, halved=False)")) == "Counted(t=3, halved=False)"
+        assert str(Counted(3)) == "Counted(t=3)"
+        assert isinstance(nf.loss("Counted(t=3)").t, int)
+        with pytest.raises(nf.errors.ParameterError, match="whole number"):
+            Counted(2.5)
+        with pytest.raises(nf.errors.ParameterError, match="`t` >= 1"):
+            Counted(0)
+    finally:
+        nf.registry.pop("Counted", None)
+
+
+def test_options_belong_to_the_outer_loss():
+    with pytest.raises(nf.errors.ParameterError, match="give the options to Normalized"):
+        nf.Normalized(nf.CE(reduction="none"))

@@ -10,26 +10,26 @@ from noiseproof.errors import NoiseproofError
 
 __all__ = ["app", "main"]
 
+INTERRUPTED = 130
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return 0 on success, 2 for a user's mistake with one line of why."""
     try:
-        app(arguments, standalone_mode=False)
+        code = app(arguments, standalone_mode=False)
     except typer.Exit as stop:
-        return stop.exit_code
+        code = stop.exit_code
     except typer.TyperException as error:
         return _complain(error.format_message())
     except NoiseproofError as error:
         return _complain(str(error))
-    except BrokenPipeError:  # the reader of our output has had enough
-        sys.stderr.close()
-        return 0
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    if code == INTERRUPTED:
         print("noiseproof: interrupted", file=sys.stderr)
-        return 130
-    return 0
+    return code if isinstance(code, int) else 0
 
 
 def _complain(message: str) -> int:

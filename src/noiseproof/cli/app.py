@@ -7,7 +7,6 @@ import typer
 app = typer.Typer(
     name="noiseproof",
     help="Train classifiers that stay right when the labels are wrong.",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -15,3 +14,10 @@ app = typer.Typer(
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 SeedOption = Annotated[int, typer.Option(help="One seed for everything that is drawn.", min=0)]
+
+
+@app.callback(invoke_without_command=True)
+def help_by_default(context: typer.Context) -> None:
+    """Train classifiers that stay right when the labels are wrong."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())

@@ -52,4 +52,5 @@ class AEL(Pointwise):
         >>> AEL.a_for(clean_level=9 / 4)  # 1 / log(9 / 4)
         1.233...
         """
-        return -1 / math.log(ratio_needed(clean_level))
+        needed = ratio_needed(clean_level)
+        return -1 / math.log(needed) if needed > 0 else 0.0

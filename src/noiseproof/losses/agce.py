@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from noiseproof.losses.parameter import parameter
+from noiseproof.losses.parameter import checked, parameter
 from noiseproof.losses.pointwise import Pointwise
 from noiseproof.losses.thresholds import ratio_needed
 
@@ -18,7 +18,7 @@ class AGCE(Pointwise):
     (Corollary 1). At a = 0 it would be GCE.
 
     Args:
-        a: the shift; more of it, more tolerance and less fitting.
+        a: the shift; for q < 1, more of it is more tolerance and less fitting.
         q: the power.
 
     Example:
@@ -68,6 +68,7 @@ class AGCE(Pointwise):
         0.2461...
         """
         needed = ratio_needed(clean_level)
+        q = checked("q", q, AGCE.domains()["q"])
         if q >= 1:
             return 0.0
         root = math.pow(needed, 1 / (1 - q))  # a / (a + 1)

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from noiseproof.losses.parameter import parameter
+from noiseproof.losses.parameter import checked, parameter
 from noiseproof.losses.pointwise import Pointwise
 from noiseproof.losses.thresholds import ratio_needed
 
@@ -72,6 +72,7 @@ class AUL(Pointwise):
         1.8
         """
         needed = ratio_needed(clean_level)
+        p = checked("p", p, AUL.domains()["p"])
         if p <= 1:
             return 1.0
         return 1 / (1 - math.pow(needed, 1 / (p - 1)))

@@ -43,6 +43,8 @@ class Loss(nn.Module):
         ignore_index: targets with this value count nothing.
         reduction: ``"mean"`` (weighted, as torch's), ``"sum"`` or ``"none"``.
         label_smoothing: the part of each target that is spread over all classes.
+
+    The loss of float16 or bfloat16 logits is computed, and returned, in float32.
     """
 
     weight: Tensor | None = field(default_factory=lambda: None)
@@ -76,12 +78,16 @@ class Loss(nn.Module):
         return self
 
     def __post_init__(self) -> None:
-        for name, domain in self.domains().items():
-            setattr(self, name, checked(name, getattr(self, name), domain))
+        domains = self.domains()
         for name, kind in self.parameter_types().items():
-            if kind is bool and not isinstance(getattr(self, name), bool):
-                given = getattr(self, name)
+            given = getattr(self, name)
+            if kind is bool and not isinstance(given, bool):
                 raise ParameterError(f"expected `{name}` to be True or False, got {given!r}")
+            if name in domains:
+                number = checked(name, given, domains[name])
+                if kind is int and not number.is_integer():
+                    raise ParameterError(f"expected `{name}` to be a whole number, got {given!r}")
+                setattr(self, name, kind(number))
         smoothing = Interval(at_least=0, at_most=1)
         self.label_smoothing = checked("label_smoothing", self.label_smoothing, smoothing)
         if self.reduction not in ("none", "mean", "sum"):
@@ -130,7 +136,10 @@ class Loss(nn.Module):
             try:
                 return self._of_valid_labels(z, y, None)
             except (IndexError, RuntimeError):
-                pass
+                y, valid = without_ignored(y, z.shape[1], self.ignore_index)
+                if valid is None:
+                    raise
+                return self._of_valid_labels(z, y, valid)
         return self._of_valid_labels(z, *without_ignored(y, z.shape[1], self.ignore_index))
 
     def _of_valid_labels(self, z: Tensor, y: Tensor, valid: Tensor | None) -> Tensor:
@@ -139,12 +148,10 @@ class Loss(nn.Module):
         def plain(z: Tensor) -> Tensor:
             return self._reduced(self.rows(z, y), scale)
 
-        if (
-            not (z.requires_grad and torch.is_grad_enabled())
-            or (z.numel() <= kernels.SMALL and not self.closed_form)
-            or self.random
-            or is_traced()
-        ):
+        differentiated = z.requires_grad and torch.is_grad_enabled()
+        if not differentiated or self.random or is_traced():
+            return plain(z)
+        if not self.closed_form and (z.numel() <= kernels.SMALL or any(self.parameters())):
             return plain(z)
 
         def fused(z: Tensor) -> tuple[Tensor, Tensor]:
@@ -162,13 +169,15 @@ class Loss(nn.Module):
         smoothing = self.label_smoothing
         rows = (1 - smoothing) * picked(losses, y) + smoothing * losses.mean(-1)
         if valid is not None:
-            rows = rows * valid
+            rows = torch.where(valid, rows, 0)
         # The class weights are in the rows already; the mean still divides by those of the labels.
         if self.reduction != "mean" or weights is None:
             return self._reduced(rows, 1.0)
         return rows.sum() / total_weight(weights, valid) + _nan_for(weights.sum())
 
     def _of_probabilities(self, z: Tensor, probabilities: Tensor) -> Tensor:
+        if self.ignore_index >= 0:
+            raise ParameterError("ignore_index is for class indices, not for class probabilities")
         t = probabilities.to(compute_dtype(z))
         if self.label_smoothing > 0:
             t = t * (1 - self.label_smoothing) + self.label_smoothing / z.shape[1]
@@ -189,7 +198,8 @@ class Loss(nn.Module):
             if self.reduction == "mean":
                 return rows.mean()
             return rows.sum() if self.reduction == "sum" else rows.flatten()
-        rows = rows.flatten()
+        # A row of weight 0 counts nothing, whatever it holds.
+        rows = torch.where(scale == 0, 0, rows.flatten())
         if self.reduction == "none":
             return rows * scale
         total = torch.dot(rows, scale)
@@ -210,7 +220,7 @@ class Loss(nn.Module):
         try:
             hints = typing.get_type_hints(cls) if declared else {}
         except NameError:  # text that names something inside a function: only the words are left
-            words = {"float": float, "bool": bool}
+            words = {"float": float, "int": int, "bool": bool}
             hints = {name: words.get(str(kind), kind) for name, kind in declared.items()}
         return {name: hints[name] for name in declared}
 
@@ -221,7 +231,9 @@ class Loss(nn.Module):
         types = cls.parameter_types()
         declared = {f.name: f.metadata.get("domain") for f in cls.parameters_declared()}
         return {
-            name: domain for name, domain in declared.items() if domain and types[name] is float
+            name: domain
+            for name, domain in declared.items()
+            if domain and types[name] in (int, float)
         }
 
     @property
@@ -234,7 +246,7 @@ class Loss(nn.Module):
         for f in self.parameters_declared():
             value = getattr(self, f.name)
             if isinstance(value, bool):
-                written += [f"{f.name}=True"] if value else []
+                written += [f"{f.name}={value}"] if value != f.default else []
             else:
                 text = write_number(value) if isinstance(value, float) else str(value)
                 written.append(text if isinstance(value, Loss) else f"{f.name}={text}")

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from noiseproof import kernels
 from noiseproof.errors import ParameterError
 from noiseproof.kernels import Scale
-from noiseproof.losses.base import Loss, picked
+from noiseproof.losses.base import OPTIONS, Loss, picked
 from noiseproof.losses.cross_entropy import CE
 from noiseproof.losses.focal import FL
 from noiseproof.losses.generalized import GCE
@@ -38,6 +38,8 @@ class Normalized(Loss):
         super().__post_init__()
         if not isinstance(self.base, Pointwise):
             raise ParameterError(f"Normalized takes a pointwise loss, got {self.base}")
+        if any(f"{name}=" in repr(self.base) for name in OPTIONS):
+            raise ParameterError("give the options to Normalized, not to the loss inside it")
 
     @property
     def closed_form(self) -> bool:

@@ -1,14 +1,18 @@
 """Losses as text: ``"NCE + 4*AGCE(a=6, q=1.5)"`` to a loss; ``str(loss)`` is the way back."""
 
 import ast
+from collections.abc import Callable
 from dataclasses import MISSING
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from noiseproof.errors import ExpressionError, NoiseproofError, did_you_mean
 from noiseproof.losses.base import Loss, registry
 from noiseproof.losses.combine import weighted_sum
+from noiseproof.losses.parameter import checked
 
 LONGEST = 20_000
+
+Built = TypeVar("Built")
 
 
 def loss(text: str, **options: Any) -> Loss:
@@ -97,11 +101,17 @@ class _Reader:
             self._fail(f"{name} needs {_list(missing)}", node)
         types = kind.parameter_types()
         values = {n: self._value(types[n], v) for n, v in given.items()}
+        for number, domain in kind.domains().items():
+            if number in given:
+                self._guarded(given[number], checked, number, values[number], domain)
         return self._guarded(node, kind, **values, **self.options)
 
     def _value(self, kind: Any, node: ast.expr) -> Any:
         if isinstance(kind, type) and issubclass(kind, Loss):
-            return self._loss(node)
+            outer, self.options = self.options, {}  # options are for the loss as a whole
+            inner = self._loss(node)
+            self.options = outer
+            return inner
         if kind is bool:
             if isinstance(node, ast.Constant) and isinstance(node.value, bool):
                 return node.value
@@ -119,9 +129,11 @@ class _Reader:
                 self._fail("a number too large", node)
         self._fail("expected a number", node)
 
-    def _guarded(self, node: ast.AST, build: Any, *args: Any, **kwargs: Any) -> Loss:
+    def _guarded(
+        self, node: ast.AST, build: Callable[..., Built], *args: Any, **kwargs: Any
+    ) -> Built:
         try:
-            built: Loss = build(*args, **kwargs)
+            built = build(*args, **kwargs)
         except ExpressionError:
             raise
         except (NoiseproofError, OverflowError) as error:
@@ -135,7 +147,8 @@ class _Reader:
             start = self.text.lstrip().encode()[: getattr(where, "col_offset", 0)]
             column = len(start.decode(errors="ignore"))
         column = min(column, len(self.text)) + self.indent + 1
-        raise ExpressionError(f"{what} at column {column} of {self.text!r}{hint}") from None
+        text = self.text if len(self.text) <= 120 else self.text[:117] + "..."
+        raise ExpressionError(f"{what} at column {column} of {text!r}{hint}") from None
 
 
 def _is_number(node: ast.expr) -> bool:

@@ -1,6 +1,6 @@
 """Losses that see a row of probabilities through one number, log u, or through two."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -33,6 +33,8 @@ class RowLoss(Loss, register=False):
             log_u = log_u.detach().requires_grad_()
             if sum_log_p is None:
                 rows = self.from_row(log_u, None)
+                if not rows.requires_grad:  # a step function: flat wherever it has a slope
+                    return rows, torch.zeros_like(rows), None
                 (c,) = torch.autograd.grad(rows.sum(), log_u)
                 return rows.detach(), c, None
             sum_log_p = sum_log_p.detach().requires_grad_()
@@ -81,6 +83,22 @@ class Pointwise(RowLoss, register=False):
     """
 
     needs_sum: ClassVar[bool] = False
+
+    def __init_subclass__(cls, register: bool = True, **kwargs: Any) -> None:
+        # What was said of a parent's formula is not true of another one.
+        others = (parent for parent in cls.__mro__[1:] if parent is not Pointwise)
+        if "value" in cls.__dict__ and any("value" in parent.__dict__ for parent in others):
+            inherited: dict[str, Any] = {
+                "with_slope": Pointwise.with_slope,
+                "asymmetry_ratio": None,
+                "strict_asymmetry_ratio": None,
+                "symmetric": False,
+                "bounded": True,
+            }
+            for name, plain in inherited.items():
+                if name not in cls.__dict__ and hasattr(cls, name):
+                    setattr(cls, name, plain)
+        super().__init_subclass__(register=register, **kwargs)
 
     def __post_init__(self) -> None:
         super().__post_init__()

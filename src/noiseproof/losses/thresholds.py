@@ -1,15 +1,13 @@
 """What the corollaries ask of a loss, given how clean the labels are."""
 
-import math
-
 from noiseproof.errors import ParameterError
 
 
 def ratio_needed(clean_level: float) -> float:
-    """Return the asymmetry ratio r with clean_level * r = 1 (Theorem 6)."""
-    if not (math.isfinite(clean_level) and clean_level > 1):
+    """Return the asymmetry ratio r with clean_level * r = 1 (Theorem 6); 0 for clean labels."""
+    if not clean_level > 1:
         raise ParameterError(
-            f"expected a finite `clean_level` > 1, got {clean_level:g}: at 1 or below, a wrong "
-            "label is as likely as the right one and no loss can tell them apart"
+            f"expected `clean_level` > 1, got {clean_level:g}: at 1 or below, a wrong label is as "
+            "likely as the right one and no loss can tell them apart"
         )
     return 1 / clean_level

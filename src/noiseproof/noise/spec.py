@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noiseproof.errors import NoiseError
+from noiseproof.losses.parameter import write_number
 from noiseproof.noise.corruption import Corruption, human_corruption
 from noiseproof.noise.generate import (
     Variant,
@@ -54,7 +55,7 @@ class RateNoise:
         if self.kind == "none":
             return "none"
         end = "" if self.variant == "corrected" else f":{self.variant}"
-        return f"{self.kind}:{spell(self.rate)}{end}"
+        return f"{self.kind}:{write_number(self.rate)}{end}"
 
     @property
     def transition(self) -> TransitionMatrix:
@@ -119,7 +120,7 @@ class InstanceNoise:
     classes: int | None = None
 
     def __str__(self) -> str:
-        return f"instance:{spell(self.rate)}"
+        return f"instance:{write_number(self.rate)}"
 
     @property
     def transition(self) -> None:
@@ -172,12 +173,3 @@ class HumanNoise:
 
 
 Noise = RateNoise | MatrixNoise | InstanceNoise | HumanNoise
-
-
-def spell(rate: float) -> str:
-    """Return ``rate`` as the shortest text that reads back as the same number.
-
-    >>> spell(0.40), spell(1.0)
-    ('0.4', '1')
-    """
-    return repr(rate).removesuffix(".0")

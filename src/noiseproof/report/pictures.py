@@ -51,6 +51,10 @@ def check(path: Path) -> None:
         )
     if not path.resolve().parent.is_dir():
         raise ParameterError(f"no directory {path.resolve().parent} to write {path.name} to")
+    if path.is_dir() or not os.access(path.resolve().parent, os.W_OK):
+        raise ParameterError(
+            f"cannot write {path}: it is a directory, or its directory is not ours"
+        )
 
 
 def save(figure: Figure, path: Path) -> None:

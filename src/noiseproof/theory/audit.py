@@ -166,7 +166,9 @@ def _noise(
     if noise is None:
         return None, None, at_least_two(10 if classes is None else classes)
     if isinstance(noise, str):
-        noise = parse(noise, classes=10 if classes is None else at_least_two(classes))
+        own = noise.startswith("matrix:")  # says itself how many classes it has
+        K = None if own and classes is None else at_least_two(10 if classes is None else classes)
+        noise = parse(noise, classes=K)
     T = noise if isinstance(noise, TransitionMatrix) else noise.transition
     if T is None:
         raise TheoryError(f"noise {noise} has no transition matrix to hold a loss against")

@@ -66,6 +66,8 @@ def calibration(loss: Loss | str, eta: Sequence[float] | Floats | None = None) -
     near = 0.5 + np.outer([-1, 1], [1e-4, 1e-3, 5e-3]).ravel()
     tried = np.unique(np.concatenate([asked, np.linspace(0, 1, 101), near]))
     H, H_minus = conditional_risks(loss, tried)
+    if np.isnan(H).any() or np.isnan(H_minus).any():
+        raise TheoryError(f"{loss} is not a number somewhere between u = 0 and u = 1")
     same = (H_minus - H <= 1e-12 * np.abs(H_minus)) & (tried != 0.5)
     where = np.searchsorted(tried, asked)
     return Calibration(

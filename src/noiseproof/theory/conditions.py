@@ -8,7 +8,7 @@ from torch import Tensor
 
 from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss, Normalized, Pointwise, WeightedSum
-from noiseproof.theory.interval import as_loss, ends
+from noiseproof.theory.interval import as_loss, check_decreasing, ends
 from noiseproof.theory.mass import pointwise_ratio
 from noiseproof.theory.risk import RiskSearch, Weights, as_weights
 from noiseproof.theory.simplex import log_softmax
@@ -77,7 +77,7 @@ def is_completely_asymmetric(loss: Loss | str, classes: int = 10) -> bool:
     the losses of the wrong classes for the largest weighted sum, which holds where no L(u, i)
     exceeds its value at the other vertices, C / (K - 1). MAE and RCE keep to that. NGCE does not,
     and its risk for w = (1.01, 1, 0) is lower at (1/2, 1/2, 0) than at the vertex. On symmetric
-    noise, all w_i but one alike, every symmetric loss is asymmetric.
+    noise, all w_i but one alike, a symmetric loss is asymmetric if L(u, i) is least at e_i.
 
     Args:
         loss: any loss or its text.
@@ -93,6 +93,11 @@ def is_completely_asymmetric(loss: Loss | str, classes: int = 10) -> bool:
         Definition 2, Theorems 3, 5 and 6.
     """
     loss, K = as_loss(loss), at_least_two(classes)
+    if isinstance(loss, Pointwise):
+        try:
+            check_decreasing(loss)
+        except TheoryError:
+            return False  # the definition is one of losses, which decrease in u
     if _is_proved(loss, K):
         return True
     searches = [RiskSearch(loss, w) for w in _nearly_tied(K)]

@@ -49,5 +49,8 @@ def newton(objective: Callable[[Tensor], Tensor], start: Tensor, steps: int = 30
 
 def _gradient(objective: Callable[[Tensor], Tensor], z: Tensor) -> Tensor:
     leaf = z.detach().requires_grad_()
-    (gradient,) = torch.autograd.grad(objective(leaf), leaf)
+    value = objective(leaf)
+    if not value.requires_grad:  # a step function: flat wherever it can be differentiated
+        return torch.zeros_like(z)
+    (gradient,) = torch.autograd.grad(value, leaf)
     return gradient

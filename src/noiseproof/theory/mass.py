@@ -74,6 +74,7 @@ def pointwise_ratio(loss: Pointwise, strict: bool = False) -> float:
     if isinstance(loss, WeightedSum) and len(loss.losses) == 1:
         return pointwise_ratio(loss.losses[0], strict)
     if loss.symmetric:
+        check_decreasing(loss)
         return 1.0  # sum_k l(u_k) constant for three classes makes l linear
     closed = getattr(loss, "strict_asymmetry_ratio" if strict else "asymmetry_ratio", None)
     return float(closed()) if callable(closed) else numeric_asymmetry_ratio(loss, strict)

@@ -55,12 +55,15 @@ def symmetric_rate(ratio: float, classes: int) -> float:
 def largest_symmetric_rate(loss: Loss, classes: int) -> float:
     """Return the largest symmetric noise rate on which ``loss`` is asymmetric.
 
-    By the asymmetry ratio of its pointwise terms, since on symmetric noise a symmetric term is
-    asymmetric whatever the rate below (K-1)/K; for other losses by bisection, to 1e-3.
+    By the asymmetry ratio of its pointwise terms, since on symmetric noise a symmetric term that
+    is asymmetric at all is so whatever the rate below (K-1)/K; for other losses by bisection, to
+    1e-3.
     """
     others, pointwise = split(loss)
+    even = np.full(classes, 1.0)
+    even[0] = 2.0
     try:
-        if all(is_symmetric(term, classes) for term in others):
+        if all(is_symmetric(term, classes) and is_asymmetric(term, even) for term in others):
             return symmetric_rate(pointwise_ratio(pointwise) if pointwise else 1.0, classes)
     except TheoryError:  # a pointwise loss that does not decrease
         pass

@@ -66,13 +66,14 @@ QUICK = {
     for name in ("mnist", "fashion-mnist")
 } | {
     # A step of cnn8 takes a second of one core: ten minutes of it teach nobody anything. Without
-    # augmentation CE gets to see the same wrong labels often enough to learn them.
+    # augmentation CE sees the same wrong labels often enough to learn them; after 40 passes over
+    # half as many samples AGCE(a=0.6, q=0.6) learns them too.
     "cifar10": PAPER["cifar10"].override(
         name="quick",
         network="cnn4",
-        epochs=40,
+        epochs=18,
         augment=(),
-        train_size=15_000,
+        train_size=30_000,
         test_size=5_000,
     ),
     "digits": Recipe(
