@@ -37,13 +37,14 @@ class FL(Pointwise):
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: (1 - u)^gamma (gamma u log u / (1 - u) - 1)."""
-        wrong = _wrong(log_u)
+        # In place where it can be: on many classes each new array costs more than its numbers.
+        wrong = torch.expm1(log_u).neg_().clamp_min_(torch.finfo(log_u.dtype).tiny)
         weight = wrong.pow(self.gamma)
-        value = -log_u * weight
+        value = torch.mul(log_u, weight).neg_()
         if self.detach:
-            return value, -weight
+            return value, weight.neg_()
         # u / (1 - u) from 1 - u alone: where u is near 0 the slope is -1 and the error is nothing.
-        odds = wrong.reciprocal().sub_(1)
+        odds = wrong.reciprocal_().sub_(1)
         return value, odds.mul_(value).mul_(-self.gamma).sub_(weight)
 
 
