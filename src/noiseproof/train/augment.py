@@ -5,6 +5,7 @@ processes which share a batch see together what one process would see alone.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import torch
@@ -12,16 +13,16 @@ from torch import Tensor
 from torch.nn import functional as F
 
 
-class Augmentation:
+class Augmentation(ABC):
     """Random changes of images, float (N, C, H, W)."""
 
+    @abstractmethod
     def draw(self, count: int, generator: torch.Generator) -> Tensor:
         """Return what to do with each of ``count`` images, a row each."""
-        raise NotImplementedError
 
+    @abstractmethod
     def apply(self, images: Tensor, drawn: Tensor) -> Tensor:
         """Return the images changed as ``drawn`` says."""
-        raise NotImplementedError
 
 
 class Flip(Augmentation):
