@@ -86,6 +86,8 @@ def test_interrupted_says_so_and_leaves_nothing(tmp_path):
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
+        # Background jobs of a shell without job control, and their children, ignore SIGINT.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     # The progress bar shows that the work has begun.
     while "minimising" not in process.stderr.read(200):
