@@ -7,6 +7,8 @@ Measured, on random pixels, batch 128:
     plain   NCHW, eager, a DataLoader over a TensorDataset, torch's own SGD and cross entropy
     step    forward, backward, clip and step on one batch that is in memory, the best way
     ours    the loop of noiseproof.train, with checks, predictions and batches of its own
+    bound   the convolutions of a step alone, forward and backward, channels last: what no loop
+            can be faster than while these run in oneDNN
     compiled  ours through torch.compile (with --compile)
     two     ours twice at once, one thread each, as `bench` runs many cells (with --two)
 
@@ -85,6 +87,31 @@ def step(network: str):
     return epoch
 
 
+def bound(network: str):
+    calls: list[tuple[nn.Conv2d, torch.Tensor, torch.Tensor]] = []
+    net = fresh(network).to(memory_format=torch.channels_last)
+    for module in net.modules():
+        if isinstance(module, nn.Conv2d):
+            module.register_forward_hook(lambda m, x, y: calls.append((m, x[0].detach(), y)))
+    images, _ = pixels(network)
+    with torch.no_grad():
+        net((images[:BATCH].float() / 255).contiguous(memory_format=torch.channels_last))
+
+    def epoch() -> float:
+        started = time.perf_counter()
+        for _ in range(STEPS[network]):
+            for first, (conv, x, y) in enumerate(calls):
+                with torch.no_grad():
+                    nn.functional.conv2d(x, conv.weight, conv.bias, padding=1)
+                    torch.ops.aten.convolution_backward(
+                        y, x, conv.weight, [y.shape[1]], [1, 1], [1, 1], [1, 1], False, [0, 0], 1,
+                        [first > 0, True, True],
+                    )  # fmt: skip
+        return time.perf_counter() - started
+
+    return epoch
+
+
 def ours(network: str, threads: int, compiled: bool = False):
     images, labels = pixels(network)
     names = tuple("0123456789")
@@ -128,6 +155,7 @@ def compare(network: str, rounds: int, threads: int, two: bool, compiled: bool) 
     torch.set_num_threads(threads)
     mine, batches_alone = ours(network, threads)
     runs = {"plain": plain(network), "step": step(network), "ours": mine, "data": batches_alone}
+    runs["bound"] = bound(network)
     if compiled:
         runs["compiled"], _ = ours(network, threads, compiled=True)
     barrier = None
@@ -160,6 +188,7 @@ def compare(network: str, rounds: int, threads: int, two: bool, compiled: bool) 
     print(f"  ours                 {samples / statistics.median(seconds['ours']):.0f} samples/s")
     print(f"  ours over plain      {ratio('plain', 'ours')}")
     print(f"  ours over step       {ratio('step', 'ours')}")
+    print(f"  bound over plain     {ratio('plain', 'bound')}")
     share = [a / b for a, b in zip(seconds["data"], seconds["ours"], strict=True)]
     print(f"  data over ours       {statistics.median(share):.2%}, at most {max(share):.2%}")
     if compiled:

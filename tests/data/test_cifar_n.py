@@ -1,8 +1,12 @@
+import os
+from pathlib import Path
+
 import cifar_files as cifar
 import pytest
 import torch
 
 from noiseproof import data
+from noiseproof.data.cifar_n import _load
 from noiseproof.errors import DataError, ParameterError
 
 KEYS = ("aggre_label", "random_label1", "random_label2", "random_label3", "worse_label")
@@ -100,3 +104,13 @@ def test_the_real_human_labels_are_as_noisy_as_published():
         "random3": 17.64,
         "worst": 40.21,
     }
+
+
+@pytest.mark.realdata
+def test_the_real_human_labels_of_cifar100_are_as_noisy_as_published():
+    path = Path(os.environ["NOISEPROOF_DATA"]) / "cifar-n" / "CIFAR-100_human.pt"
+    true = torch.from_numpy(_load(path)["clean_label"])
+    images = torch.zeros(len(true), 3, 1, 1, dtype=torch.uint8)  # the file has the labels alone
+    train = data.Dataset(images, true, tuple(map(str, range(100))), "cifar100")
+    (labels,) = data.human_labels(train).values()
+    assert round((labels != true).double().mean().item(), 4) == 0.402
