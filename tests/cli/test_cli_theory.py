@@ -50,7 +50,6 @@ def test_audit_draws(capsys, tmp_path):
         (["figure", "curvs", "--out", "x.svg"], "did you mean 'curves'?"),
         (["figure", "curves", "--out", "x.bmp"], "x.bmp"),
         (["figure", "curves", "--out", "no/such/place/x.svg"], "no directory"),
-        (["demo", "--out", "x.txt"], "x.txt"),
         (["nonsense"], "nonsense"),
     ],
 )

@@ -100,8 +100,8 @@ def test_matrices() -> None:
             "no human labels known for 'mnist'; known: cifar10, cifar100",
         ),
         (
-            ("asymmetric:0.3", None, "digits"),
-            "no asymmetric noise known for 'digits'; known: cifar10, cifar100, mnist",
+            ("asymmetric:0.3", None, "webvision"),
+            "no asymmetric noise known for 'webvision'; known: cifar10, cifar100, digits, mnist",
         ),
         (
             ("asymmetric:0.3", 10),

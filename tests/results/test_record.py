@@ -1,10 +1,11 @@
 import json
+from pathlib import Path
 
 import pytest
 
 from noiseproof import data, train
 from noiseproof.errors import DataError
-from noiseproof.results import Record, RunFolder, complete, load_model
+from noiseproof.results import Record, RunFiles, complete, load_model
 
 
 @pytest.fixture(scope="module")
@@ -74,20 +75,29 @@ def test_words(record):
     assert f"{record.noise_rate:.1%} of the labels are wrong, of which it memorised" in text
 
 
-def test_folders_differ_when_anything_does(experiment, tmp_path):
+def test_files_differ_when_anything_does(experiment, tmp_path):
     other = train.prepare(
         data.load("digits"), experiment.recipe.override(lr=0.5), "NCE+RCE", "symmetric:0.4", 5
     )
-    folders = [RunFolder.of(tmp_path, e).path for e in (experiment, other)]
-    assert folders[0] != folders[1]
-    assert all(folder.name.isascii() and "/" not in folder.name for folder in folders)
+    files = [RunFiles.of(tmp_path, e) for e in (experiment, other)]
+    assert files[0] != files[1]
+    assert all(file.name.isascii() and "/" not in file.name for file in files)
 
 
 def test_nothing_but_record_and_model_stays(experiment, tmp_path):
     complete(experiment, tmp_path, train.Machine(threads=1), save=True)
-    folder = RunFolder.of(tmp_path, experiment)
-    assert {p.name for p in folder.path.iterdir()} == {"record.json", "model.pt"}
-    assert load_model(folder.model).classes == tuple("0123456789")
-    folder.model.write_bytes(b"no model")
+    files = RunFiles.of(tmp_path, experiment)
+    assert set(tmp_path.iterdir()) == {files.record, files.model}
+    assert load_model(files.model).classes == tuple("0123456789")
+    files.model.write_bytes(b"no model")
     with pytest.raises(DataError, match="not a model of noiseproof's"):
-        load_model(folder.model)
+        load_model(files.model)
+
+
+def test_a_damaged_record_is_run_again(experiment, record, tmp_path):
+    files = RunFiles.of(tmp_path, experiment)
+    files.record.write_text('{"schema": 1, "identity"')
+    again = complete(experiment, tmp_path, train.Machine(threads=1))
+    assert again.accuracy == record.accuracy
+    assert set(tmp_path.iterdir()) == {files.record, Path(f"{files.record}.damaged")}
+    assert Record.read(files.record) == again

@@ -19,9 +19,8 @@ FIELDS = [
 
 
 def found(out):
-    (folder,) = out.iterdir()
-    rows = Record.read(folder / "record.json").to_dict()["history"]
-    model = torch.load(folder / "model.pt", weights_only=True)["network"]
+    rows = Record.read(next(out.glob("*.json"))).to_dict()["history"]
+    model = torch.load(next(out.glob("*.model.pt")), weights_only=True)["network"]
     return [{k: v for k, v in row.items() if k != "seconds"} for row in rows], model
 
 
@@ -34,9 +33,9 @@ def test_killed_and_started_again(tmp_path, monkeypatch, capfd):
     moments, kills = random.Random(1), 0
     for _ in range(2):
         process = subprocess.Popen([sys.executable, "-m", "noiseproof", *command, str(killed)])
-        before = [p.stat().st_mtime_ns for p in killed.glob("*/checkpoint.pt")]
+        before = [p.stat().st_mtime_ns for p in killed.glob("*.checkpoint.pt")]
         while process.poll() is None:
-            now = [p.stat().st_mtime_ns for p in killed.glob("*/checkpoint.pt")]
+            now = [p.stat().st_mtime_ns for p in killed.glob("*.checkpoint.pt")]
             if now != before:  # it has saved an epoch: kill it somewhere in the next ones
                 time.sleep(moments.uniform(0, 0.15))
                 process.kill()
@@ -45,7 +44,7 @@ def test_killed_and_started_again(tmp_path, monkeypatch, capfd):
                 break
             time.sleep(0.005)
     assert kills >= 1
-    assert not list(killed.glob("*/record.json"))
+    assert not list(killed.glob("*.json"))
     assert main([*command, str(killed)]) == 0
     rows, model = found(whole)
     again, same = found(killed)

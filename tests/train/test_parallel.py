@@ -23,9 +23,8 @@ FIELDS = [
 
 
 def found(out):
-    (folder,) = out.iterdir()
-    model = torch.load(folder / "model.pt", weights_only=True)["network"]
-    return Record.read(folder / "record.json"), model
+    model = torch.load(next(out.glob("*.model.pt")), weights_only=True)["network"]
+    return Record.read(next(out.glob("*.json"))), model
 
 
 def test_two_processes_have_the_gradients_of_one(tmp_path):

@@ -26,7 +26,7 @@ def test_digits_with_a_loss_and_nothing_else(capsys, tmp_path, monkeypatch):
     assert out.startswith("CE on digits with noise none, seed 1: test accuracy 9")
     assert len(out.splitlines()) == 1
     assert len(err.splitlines()) == 2  # a line an epoch, as this is no terminal
-    assert len(list(tmp_path.glob("runs/digits-CE-*/record.json"))) == 1
+    assert len(list(tmp_path.glob("runs/digits-CE-*.json"))) == 1
 
 
 def test_json_save_and_resume(capsys, tmp_path, data):
@@ -38,7 +38,7 @@ def test_json_save_and_resume(capsys, tmp_path, data):
     assert record["last"]["number"] == record["recipe"]["epochs"] == 2
     _, again, _ = run(capsys, *command, "--json", "--resume", *QUICK)
     assert json.loads(again) == record
-    model = load_model(next(out.glob("*/model.pt")))
+    model = load_model(next(out.glob("*.model.pt")))
     from noiseproof.data import load
 
     test = load(data).test
@@ -104,7 +104,7 @@ def test_a_failed_run_says_so(capsys, tmp_path, data):
         assert len(text.splitlines()) == 1
         assert "failed, the loss is" in text
         assert "of epoch" in text
-    record = json.loads(next(out.glob("*/record.json")).read_text())
+    record = json.loads(next(out.glob("*.json")).read_text())
     assert record["status"] == "failed"
     assert "step" in record["failure"]
 

@@ -38,7 +38,7 @@ def train(
     seed: SeedOption = 1,
     recipe: Annotated[str | None, typer.Option(help="paper or quick.")] = None,
     data: DataOption = None,
-    out: Annotated[Path, typer.Option(help="Where the folder of the run is made.")] = Path("runs"),
+    out: Annotated[Path, typer.Option(help="Where the files of the run are.")] = Path("runs"),
     save: Annotated[bool, typer.Option("--save", help="Keep the trained network too.")] = False,
     resume: Annotated[
         bool, typer.Option("--resume/--restart", help="Go on where the run stopped, or begin anew.")

@@ -1,4 +1,4 @@
-"""Commands that need no data: demo, audit, figure."""
+"""Commands that need no data: audit, figure."""
 
 import json
 from pathlib import Path
@@ -6,24 +6,7 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import JsonOption, SeedOption, app
-from noiseproof.errors import ParameterError, did_you_mean
-
-
-@app.command()
-def demo(
-    out: Annotated[Path, typer.Option(help="The picture: .png, .svg or .pdf.")] = Path(
-        "noiseproof-demo.png"
-    ),
-    seed: SeedOption = 1,
-) -> None:
-    """Audit AGCE, then train it against CE on digits with 60 % of the labels wrong.
-
-    Example: noiseproof demo --out demo.svg
-    """
-    from noiseproof.demo import run
-
-    run(out, seed)
+from noiseproof.cli.app import JsonOption, app
 
 
 @app.command()
@@ -51,22 +34,3 @@ def audit(
     print(json.dumps(result.to_dict(), indent=2) if as_json else result)
     if plot is not None:
         save(result.plot(), plot)
-
-
-@app.command()
-def figure(
-    name: Annotated[str, typer.Argument(help="curves, calibration, conditions or domination.")],
-    out: Annotated[Path, typer.Option(help="The file: .svg, .png or .pdf.")],
-) -> None:
-    """Draw a figure of the paper.
-
-    Example: noiseproof figure calibration --out calibration.svg
-    """
-    from noiseproof.report.figures import FIGURES
-    from noiseproof.report.pictures import check, save
-
-    if name not in FIGURES:
-        raise ParameterError(f"unknown figure {name!r}{did_you_mean(name, FIGURES)}")
-    check(out)
-    save(FIGURES[name](), out)
-    print(f"wrote {out}")

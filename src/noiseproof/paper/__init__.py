@@ -4,5 +4,14 @@ Zhou, Liu, Jiang, Gao and Ji: Asymmetric Loss Functions for Learning with Noisy 
 """
 
 from noiseproof.paper.parameters import DATASETS, METHODS, PARAMETERS
+from noiseproof.paper.tables import PaperNumber, Printed, paper_number, printed
 
-__all__ = ["DATASETS", "METHODS", "PARAMETERS"]
+__all__ = [
+    "DATASETS",
+    "METHODS",
+    "PARAMETERS",
+    "PaperNumber",
+    "Printed",
+    "paper_number",
+    "printed",
+]

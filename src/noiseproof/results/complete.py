@@ -1,8 +1,11 @@
 """From an experiment to its record: run it, take it up again, or find that it is done."""
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from noiseproof.results.folder import RunFolder
+from noiseproof.results.files import RunFiles
+from noiseproof.results.key import experiment_key
+from noiseproof.results.lock import lock_file, locked
 from noiseproof.results.model import save_model
 from noiseproof.results.record import Record
 from noiseproof.train import Experiment, Machine
@@ -20,31 +23,43 @@ def complete(
 ) -> Record:
     """Return the record of an experiment, training whatever of it is still to be trained.
 
-    The folder of the run, under ``out``, holds a checkpoint until the record is written; killed
-    at any moment and called again, this ends with the same record.
+    Under ``out`` there is a checkpoint until the record is written; killed at any moment and
+    called again, this ends with the same record. Two processes never work on one run: the second
+    gets :class:`RunningElsewhereError`.
 
     Args:
         experiment: what to run.
-        out: where the folders of runs are.
+        out: where the files of runs are.
         machine: where to compute; the CPU without one.
         watch: who is told of progress.
         resume: go on with what is there; False begins anew.
         save: keep the trained network beside the record.
     """
     machine = machine or Machine()
-    folder = RunFolder.of(out, experiment)
-    if not resume and machine.world.is_main:
-        folder.clear()
-    machine.world.wait()
-    record = folder.finished()
-    machine.world.wait()
-    if record is not None and (record.status == "failed" or not save or folder.model.exists()):
-        return record
-    outcome, network = experiment.run(machine, folder.checkpoint, watch)
-    record = Record.of(experiment, outcome, machine)
-    if machine.world.is_main:
-        if save and not outcome.failure:
-            save_model(folder.model, experiment, network, record)
-        record.write(folder.record)
-        folder.checkpoint.unlink(missing_ok=True)
+    files = RunFiles.of(out, experiment)
+    with _alone(out, experiment, machine):
+        if not resume and machine.world.is_main:
+            files.clear()
+        machine.world.wait()
+        record = files.finished()
+        machine.world.wait()
+        if record is not None and (record.status == "failed" or not save or files.model.exists()):
+            return record
+        outcome, network = experiment.run(machine, files.checkpoint, watch)
+        record = Record.of(experiment, outcome, machine)
+        if machine.world.is_main:
+            if save and not outcome.failure:
+                save_model(files.model, experiment, network, record)
+            record.write(files.record)
+            files.checkpoint.unlink(missing_ok=True)
     return record
+
+
+def _alone(
+    out: Path, experiment: Experiment, machine: Machine
+) -> AbstractContextManager[None, bool | None]:
+    """Return the lock of a run, for the one process that writes."""
+    if not machine.world.is_main:
+        return nullcontext()
+    what = f"{experiment.loss} on {experiment.dataset} with noise {experiment.noise}"
+    return locked(lock_file(out, experiment_key(experiment)), f"{what}, seed {experiment.seed}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from noiseproof.errors import DataError
+from noiseproof.results.key import matrix_hash, run_key
 from noiseproof.train import Epoch, Experiment, Machine, Outcome, Recipe
 from noiseproof.train.checkpoint import write_atomically
 
@@ -37,6 +38,7 @@ class Record:
         seconds: of all epochs, over all the times the run was taken up.
         machine: device, threads, versions.
         noiseproof: the version of this package.
+        matrix: the SHA-256 of the noise's matrix, where that was read from a file.
     """
 
     schema: int = SCHEMA
@@ -58,6 +60,7 @@ class Record:
     seconds: float
     machine: dict[str, Any]
     noiseproof: str
+    matrix: str = ""
 
     @classmethod
     def of(cls, experiment: Experiment, outcome: Outcome, machine: Machine) -> Self:
@@ -83,6 +86,20 @@ class Record:
             seconds=outcome.seconds,
             machine=machine.to_dict(),
             noiseproof=version("noiseproof"),
+            matrix=matrix_hash(experiment.noise),
+        )
+
+    @property
+    def key(self) -> str:
+        """The key of its cell, which a grid knows without the data."""
+        return run_key(
+            dataset=self.dataset,
+            fingerprint=self.fingerprint,
+            recipe_hash=self.recipe_hash,
+            loss=self.loss,
+            noise=self.noise,
+            matrix=self.matrix,
+            seed=self.seed,
         )
 
     @property
@@ -112,6 +129,7 @@ class Record:
         """Return the record that :meth:`to_dict` wrote."""
         if values.get("schema") != SCHEMA:
             raise DataError(f"a record of schema {values.get('schema')}, expected {SCHEMA}")
+        values = {"matrix": ""} | values  # which records of the first days have not
         own = {f.name: values[f.name] for f in dataclasses.fields(cls)}
         own["recipe"] = Recipe.from_dict(own["recipe"])
         own["history"] = tuple(Epoch(**row) for row in own["history"])

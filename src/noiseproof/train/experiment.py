@@ -172,7 +172,11 @@ def prepare(
         features=features(train) if isinstance(spec, InstanceNoise) else None,
         human=human if human is None or rows is None else human[rows],
     )
-    fingerprint = hashlib.sha256((data.train.fingerprint + data.test.fingerprint).encode())
     return Experiment(
-        name, train, test, fingerprint.hexdigest(), corruption, objective, spec, recipe, seed
+        name, train, test, fingerprint(data), corruption, objective, spec, recipe, seed
     )
+
+
+def fingerprint(data: TrainTest[Any]) -> str:
+    """Return the SHA-256 of the content of a data set, training and test set together."""
+    return hashlib.sha256((data.train.fingerprint + data.test.fingerprint).encode()).hexdigest()

@@ -1,0 +1,92 @@
+"""What the theory says of the losses of a grid, beside what they came to."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from noiseproof.bench.collect import Collected
+from noiseproof.bench.grid import Grid, Row
+from noiseproof.errors import NoiseproofError
+from noiseproof.noise import TransitionMatrix, parse
+from noiseproof.theory import Audit, audit
+from noiseproof.theory.tolerance import margins
+
+Classes = tuple[str, ...] | int | None
+
+#: Of published data sets that no noise of the paper's names the classes of.
+CLASSES = {"webvision-mini": 50, "fashion-mnist": 10}
+
+
+@dataclass(frozen=True)
+class AuditedRow:
+    """A row of a grid, seen by the theory.
+
+    Args:
+        row: its name and loss.
+        audit: what is known of the loss.
+        tolerates: a word a noise: True, False, or None where that was not decided.
+        accuracy: the mean test accuracy a noise, a share; None where nothing was run.
+    """
+
+    row: Row
+    audit: Audit
+    tolerates: tuple[bool | None, ...]
+    accuracy: tuple[float | None, ...]
+
+
+def audit_row(collected: Collected, row: Row) -> AuditedRow | None:
+    """Hold the loss of a row against every noise of the grid; None where the theory cannot."""
+    grid = collected.grid
+    classes = class_count(grid)
+    if classes is None:
+        return None
+    found = (collected.summary(row, noise) for noise in grid.noises)
+    try:
+        return AuditedRow(
+            row,
+            _audit(row.loss, classes),
+            tuple(tolerates(grid, row.loss, noise) for noise in grid.noises),
+            tuple(summary.mean if summary else None for summary in found),
+        )
+    except NoiseproofError:
+        return None
+
+
+def class_count(grid: Grid) -> int | None:
+    """Return K; None for a data set whose classes are known only once it is loaded."""
+    for noise in ("none", *grid.noises):
+        T = _matrix(noise, _classes(grid), grid.source.name)
+        if T is not None:
+            return len(T)
+    return None
+
+
+def _classes(grid: Grid) -> Classes:
+    return grid.source.classes or CLASSES.get(grid.source.name)
+
+
+def tolerates(grid: Grid, loss: str, noise: str) -> bool | None:
+    """Say whether a loss is asymmetric on every row of a noise."""
+    T = _matrix(noise, _classes(grid), grid.source.name)
+    return None if T is None else _tolerates(loss, len(T), T.matrix.tobytes())
+
+
+@lru_cache(maxsize=4096)
+def _tolerates(loss: str, classes: int, matrix: bytes) -> bool | None:
+    T = TransitionMatrix(np.frombuffer(matrix).reshape(classes, classes))
+    found = _audit(loss, classes)
+    words = {margin.tolerated for margin in margins(found.loss, found.ratio, T)}
+    return False if False in words else None if None in words else True
+
+
+@lru_cache(maxsize=1024)
+def _audit(loss: str, classes: int) -> Audit:
+    return audit(loss, classes=classes)
+
+
+def _matrix(noise: str, classes: Classes, dataset: str) -> TransitionMatrix | None:
+    try:
+        return parse(noise, classes, dataset).transition
+    except NoiseproofError:
+        return None

@@ -1,0 +1,49 @@
+"""A cell of a table, one seed of it: all that decides a run, known before any data is read."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from noiseproof.results.key import run_key
+from noiseproof.train import Recipe
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What to train. It travels to other processes and machines.
+
+    Args:
+        dataset: a name, or the path of the user's own data.
+        recipe: how to train.
+        loss: as ``str(loss)`` spells it.
+        noise: as ``str(noise)`` spells it.
+        seed: one for everything that is drawn.
+        row: the name of the row in the table.
+        fingerprint: of the user's own data.
+        matrix: the hash of a matrix that was read from a file.
+    """
+
+    dataset: str
+    recipe: Recipe
+    loss: str
+    noise: str
+    seed: int
+    row: str = ""
+    fingerprint: str = ""
+    matrix: str = ""
+
+    @cached_property
+    def key(self) -> str:
+        """The key of its record."""
+        return run_key(
+            dataset=self.dataset,
+            fingerprint=self.fingerprint,
+            recipe_hash=self.recipe.hash,
+            loss=self.loss,
+            noise=self.noise,
+            matrix=self.matrix,
+            seed=self.seed,
+        )
+
+    def __str__(self) -> str:
+        """Say it as a line of progress does."""
+        return f"{self.row or self.loss} {self.noise} seed {self.seed}"

@@ -1,0 +1,201 @@
+"""Figures of what was run: each takes what it needs from a store, and says what is not there."""
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+
+from noiseproof.bench.collect import Collected
+from noiseproof.bench.grid import Grid
+from noiseproof.bench.report import variants
+from noiseproof.bench.source import load_data
+from noiseproof.data import Dataset
+from noiseproof.errors import DataError
+from noiseproof.report import figures
+from noiseproof.report.figures.tsne import Features
+from noiseproof.results import Record, Store, load_model
+from noiseproof.train import Experiment, prepare
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A figure, and what it lacks.
+
+    Args:
+        figure: to be saved.
+        remarks: a line each, with the command that would make what is missing.
+    """
+
+    figure: Figure
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Material:
+    """Where a figure takes its numbers from.
+
+    Args:
+        collected: what the store has of the grid.
+        store: the store.
+        data: where the data sets are.
+        given: what the user calls the grid, its name or its file, and the options that choose a
+            part of it.
+    """
+
+    collected: Collected
+    store: Store
+    data: Path | None = None
+    given: Sequence[str] = ()
+
+    @property
+    def grid(self) -> Grid:
+        """The grid."""
+        return self.collected.grid
+
+    def seeds(self, row: str, noise: str) -> list[Record]:
+        """Return the runs of a cell that ended well."""
+        found = (self.collected.record(row, noise, seed) for seed in self.grid.seeds)
+        return [record for record in found if record and record.status == "done"]
+
+    def experiment(self, record: Record) -> Experiment:
+        """Draw the data and the noise of a record again; they must be what the run had."""
+        whole = load_data(self.grid.dataset, self.data)
+        found = prepare(whole, record.recipe, record.loss, record.noise, record.seed, self.data)
+        if found.corruption.hash != record.noise_hash or found.identity != record.identity:
+            raise DataError(
+                f"{record.loss} under {record.noise}, seed {record.seed}: not the data or not the "
+                f"noise of the run (noisy labels {found.corruption.hash[:12]}, recorded "
+                f"{record.noise_hash[:12]})"
+            )
+        return found
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of the classes."""
+        names: tuple[str, ...] = load_data(self.grid.dataset, self.data).train.classes
+        return names
+
+    def command(self, *options: str) -> str:
+        """Return the command that makes what is missing."""
+        words = ["noiseproof", "bench", "run", *(self.given or [self.grid.name])]
+        words += ["--recipe", self.grid.recipe_of(self.grid.rows[0]).name, *options]
+        return shlex.join([*words, "--store", str(self.store.path)])
+
+
+def gather(
+    grid: Grid,
+    store: Store,
+    data: Path | None = None,
+    given: Sequence[str] = (),
+    pinned: bool = False,
+) -> Material:
+    """Return what a store has of a grid, with the recipe that was used most.
+
+    Args:
+        grid: the grid.
+        store: where the records are.
+        data: where the data sets are.
+        given: what the user calls the grid, and the options that choose a part of it.
+        pinned: whether the recipe is the grid's own, and no other.
+    """
+    records = store.records()
+    found = [Collected(variant, records) for variant in ([grid] if pinned else variants(grid))]
+    return Material(max(found, key=lambda c: c.counts["done"]), store, data, given)
+
+
+def memorisation(material: Material) -> Drawn:
+    """Draw the accuracy on right and on wrong training labels by epoch."""
+    grid = material.grid
+    panels = {
+        noise: {row.name: material.seeds(row.name, noise) for row in grid.rows}
+        for noise in grid.noises
+        if noise != "none"
+    }
+    panels = {noise: rows for noise, rows in panels.items() if any(rows.values())}
+    if not panels:
+        raise DataError(_nothing(material, "no run with wrong labels", material.command()))
+    return Drawn(figures.memorisation(panels), _missing(material))
+
+
+def hyperparameters(material: Material) -> Drawn:
+    """Draw the test accuracy by epoch, a line a parameter, under the last noise of the grid."""
+    grid = material.grid
+    noise = grid.noises[-1]
+    runs = {row.loss: seeds for row in grid.rows if (seeds := material.seeds(row.name, noise))}
+    if not runs:
+        raise DataError(_nothing(material, f"no run under {noise}", material.command()))
+    return Drawn(figures.hyperparameters(runs, noise), _missing(material))
+
+
+def noise(material: Material) -> Drawn:
+    """Draw the transition matrices that the noise came to, drawn again and checked by hash."""
+    grid, drawn = material.grid, {}
+    for name in grid.noises:
+        runs = [record for row in grid.rows for record in material.seeds(row.name, name)[:1]]
+        if runs and name != "none":
+            drawn[name] = material.experiment(runs[0]).corruption
+    if not drawn:
+        raise DataError(_nothing(material, "no run with wrong labels", material.command()))
+    absent = [name for name in grid.noises if name not in (*drawn, "none")]
+    remark = f"no run under {', '.join(absent)}; `{material.command()}` makes them"
+    return Drawn(figures.noise(drawn, material.classes), (remark,) if absent else ())
+
+
+def tsne(material: Material) -> Drawn:
+    """Draw the features of the layer before last, by t-SNE, a row a loss and a panel a noise."""
+    grid = material.grid
+    names = [row.name for row in grid.rows]
+    command = material.command("--seeds", "1", "--save")
+    found: dict[str, dict[str, Features | None]] = {}
+    for row in names:
+        found[row] = {}
+        for name in grid.noises:
+            saved = [r for r in material.seeds(row, name) if material.store.files(r).model.exists()]
+            found[row][name] = _features(material, saved[0]) if saved else None
+    absent = [f"{row} {name}" for row in found for name, f in found[row].items() if f is None]
+    if len(absent) == len(names) * len(grid.noises):
+        raise DataError(_nothing(material, f"no saved network of {' or '.join(names)}", command))
+    remark = f"no saved network for {', '.join(absent)}; `{command}` makes them"
+    return Drawn(figures.tsne(found, material.classes), (remark,) if absent else ())
+
+
+@torch.no_grad()
+def _features(material: Material, record: Record) -> Features:
+    model = load_model(material.store.files(record).model)
+    if model.record.get("identity") != record.identity:
+        raise DataError(f"{material.store.files(record).model}: the network of another run")
+    test = material.experiment(record).test
+    if not isinstance(test, Dataset):
+        raise DataError(f"{record.dataset} is too large for this figure")
+    inputs = torch.split(test.inputs, 500)
+    values = torch.cat([model.network.features(model.pipeline(part)) for part in inputs])
+    right = (model.network.head(values).argmax(1) == test.labels).double().mean()
+    return Features(np.asarray(values), np.asarray(test.labels), float(right))
+
+
+def _missing(material: Material) -> tuple[str, ...]:
+    counts = material.collected.counts
+    absent = counts["missing"] + counts["failed"]
+    if not absent:
+        return ()
+    return (
+        f"{absent} of {counts['cells']} runs are missing or failed; "
+        f"`{material.command()}` makes them",
+    )
+
+
+def _nothing(material: Material, what: str, command: str) -> str:
+    return f"{material.store.path}: {what} in {material.grid.name}; `{command}` makes them"
+
+
+#: By name: what draws it, the grid it is of unless told otherwise, and the rows it shows.
+FIGURES: dict[str, tuple[Callable[[Material], Drawn], str, tuple[str, ...] | None]] = {
+    "tsne": (tsne, "digits-symmetric", ("GCE", "AGCE")),
+    "hyperparameters": (hyperparameters, "cifar10-hyperparameters", None),
+    "memorisation": (memorisation, "digits-symmetric", None),
+    "noise": (noise, "digits-symmetric", None),
+}

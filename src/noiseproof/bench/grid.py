@@ -1,0 +1,137 @@
+"""A grid: the rows, noises and seeds of one table, as data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from noiseproof.bench.cell import Cell
+from noiseproof.bench.source import Source, find_source
+from noiseproof.errors import ParameterError, did_you_mean
+from noiseproof.losses import loss as read_loss
+from noiseproof.noise import parse
+from noiseproof.results.key import matrix_hash
+from noiseproof.train import Recipe
+from noiseproof.train import recipe as find_recipe
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table.
+
+    Args:
+        name: what the table calls it.
+        loss: an expression, such as ``"NCE + 4*AGCE(a=6, q=1.5)"``.
+        method: ``"loss"``, or ``"nlnl"`` for its three stages.
+    """
+
+    name: str
+    loss: str
+    method: str = "loss"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """One table: every row under every noise with every seed.
+
+    Args:
+        name: what the commands call it.
+        title: one line for people.
+        dataset: a known name, or the path of the user's own data.
+        recipe: ``"paper"``, ``"quick"``, or empty for what there is.
+        rows: the lines.
+        noises: the columns, such as ``"symmetric:0.4"``.
+        seeds: of the runs a number is the mean of.
+        paper: the key of the paper's table with these numbers; empty where it has none.
+        overrides: fields of the recipe with values of their own.
+    """
+
+    name: str
+    title: str
+    dataset: str
+    recipe: str
+    rows: tuple[Row, ...]
+    noises: tuple[str, ...]
+    seeds: tuple[int, ...]
+    paper: str = ""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def source(self) -> Source:
+        """What is known of the data before it is loaded."""
+        return find_source(self.dataset)
+
+    def recipe_of(self, row: Row) -> Recipe:
+        """Return the recipe of a row."""
+        chosen = find_recipe(self.source.name, self.recipe or None, self.source.shape)
+        return chosen.override(**self.overrides).override(method=row.method)
+
+    def cells(self) -> tuple[Cell, ...]:
+        """Return all cells: one seed of the whole table, then the next."""
+        specs = [parse(noise, self.source.classes, self.source.name) for noise in self.noises]
+        noises = [(str(spec), matrix_hash(spec)) for spec in specs]
+        rows = [(row.name, str(read_loss(row.loss)), self.recipe_of(row)) for row in self.rows]
+        return tuple(
+            Cell(
+                dataset=self.dataset,
+                recipe=recipe,
+                loss=loss,
+                noise=noise,
+                seed=seed,
+                row=name,
+                fingerprint=self.source.fingerprint,
+                matrix=matrix,
+            )
+            for seed in self.seeds
+            for noise, matrix in noises
+            for name, loss, recipe in rows
+        )
+
+    def select(
+        self,
+        rows: Sequence[str] | None = None,
+        noises: Sequence[str] | None = None,
+        seeds: Sequence[int] | None = None,
+        recipe: str | None = None,
+    ) -> "Grid":
+        """Return a part of the grid; None leaves all.
+
+        A noise or seed that the grid does not have is added to it; a row must be one of its own.
+        """
+        grid = self
+        if rows is not None:
+            by_name = {row.name: row for row in self.rows}
+            for name in rows:
+                if name not in by_name:
+                    hint = did_you_mean(name, by_name)
+                    raise ParameterError(f"no row {name!r} in {self.name}{hint}")
+            grid = replace(grid, rows=tuple(row for row in self.rows if row.name in rows))
+        if noises is not None:
+            texts = tuple(str(parse(n, self.source.classes, self.source.name)) for n in noises)
+            grid = replace(grid, noises=tuple(dict.fromkeys(texts)))
+        if seeds is not None:
+            grid = replace(grid, seeds=tuple(dict.fromkeys(seeds)))
+        if recipe is not None:
+            grid = replace(grid, recipe=recipe)
+            find_recipe(self.source.name, recipe, self.source.shape)  # an error now
+        return grid
+
+    def first_seeds(self, count: int) -> tuple[int, ...]:
+        """Return the first ``count`` seeds, going on with the next numbers where it has fewer.
+
+        >>> Grid("g", "", "digits", "quick", (), (), (1, 2, 3)).first_seeds(4)
+        (1, 2, 3, 4)
+        """
+        last = max(self.seeds)
+        more = range(last + 1, last + 1 + max(0, count - len(self.seeds)))
+        return (*self.seeds, *more)[:count]
+
+    def with_row(self, text: str) -> "Grid":
+        """Return the grid with one row more, ``"MINE=AGCE(a=2, q=1.2)"``."""
+        name, equals, expression = (part.strip() for part in text.partition("="))
+        if not name or not equals or "(" in name:
+            raise ParameterError(f"expected NAME=LOSS, as in 'MINE=AGCE(a=2, q=1.2)', got {text!r}")
+        if name in {row.name for row in self.rows}:
+            raise ParameterError(f"{self.name} has a row {name!r} already: choose another name")
+        row = Row(name, str(read_loss(expression)))
+        return replace(self, rows=(*self.rows, row))

@@ -1,0 +1,143 @@
+"""Grids in files: the paper's are beside this one, a user's are where the user likes."""
+
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from noiseproof.bench.grid import Grid, Row
+from noiseproof.data.published import KNOWN
+from noiseproof.errors import DataError, NoiseproofError, ParameterError, did_you_mean
+from noiseproof.losses import loss as read_loss
+from noiseproof.noise import parse
+from noiseproof.train import Recipe
+
+_FIELDS = ("title", "dataset", "recipe", "paper", "noises", "seeds", "rows", "overrides")
+_NEEDED = ("dataset", "noises", "rows")
+_WORDS: dict[type, str] = {str: "a text", list: "a list"}
+
+
+def grid_names() -> tuple[str, ...]:
+    """Return the names of the grids that come with the package.
+
+    >>> "mnist-symmetric" in grid_names()
+    True
+    """
+    folder = files("noiseproof.bench") / "grids"
+    return tuple(sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def load_grid(name: str | Path) -> Grid:
+    """Return a grid by its name, or from a TOML file of the user's own.
+
+    >>> grid = load_grid("mnist-symmetric")
+    >>> len(grid.rows), grid.noises, grid.seeds
+    (14, ('none', 'symmetric:0.2', 'symmetric:0.4', 'symmetric:0.6', 'symmetric:0.8'), (1, 2, 3))
+    """
+    if isinstance(name, str) and name in grid_names():
+        text = (files("noiseproof.bench") / "grids" / f"{name}.toml").read_text("utf-8")
+        return _read(text, name, Path())
+    path = Path(name)
+    if path.suffix != ".toml":
+        hint = did_you_mean(str(name), grid_names())
+        raise ParameterError(f"unknown grid {str(name)!r}{hint}; a file of your own ends in .toml")
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise DataError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: not a text file") from None
+    try:
+        return _read(text, path.stem, path.parent)
+    except tomllib.TOMLDecodeError as error:
+        raise ParameterError(f"{path}: {error}") from None
+    except NoiseproofError as error:
+        raise ParameterError(f"{path}: {error}") from None
+
+
+def _read(text: str, name: str, folder: Path) -> Grid:
+    values = tomllib.loads(text)
+    for field in values:
+        if field not in _FIELDS:
+            raise ParameterError(f"a grid has no {field!r}{did_you_mean(field, _FIELDS)}")
+    for field in _NEEDED:
+        if not values.get(field):
+            raise ParameterError(f"a grid needs {field!r}")
+    for field in ("title", "dataset", "recipe", "paper"):
+        _check(isinstance(values.get(field, ""), str), field, "a text", values)
+    grid = Grid(
+        name=name,
+        title=values.get("title", name),
+        dataset=_dataset(values["dataset"], folder),
+        recipe=values.get("recipe", ""),
+        rows=_rows(values["rows"]),
+        noises=_noises(values, folder),
+        seeds=_seeds(values),
+        paper=values.get("paper", ""),
+        overrides=_overrides(values),
+    )
+    for row in grid.rows:
+        grid.recipe_of(row)
+    for noise in grid.noises:
+        parse(noise, grid.source.classes, grid.source.name)
+    return grid
+
+
+def _check(holds: bool, field: str, expected: str, values: Mapping[str, Any]) -> None:
+    if not holds:
+        raise ParameterError(f"expected {field} to be {expected}, got {values[field]!r}")
+
+
+def _dataset(text: str, folder: Path) -> str:
+    """Return a name, or the path as it is seen from the file that names it."""
+    path = folder / text
+    is_name = text in KNOWN or (not path.exists() and text == path.stem)
+    return text if is_name else str(path)
+
+
+def _noises(values: Mapping[str, Any], folder: Path) -> tuple[str, ...]:
+    noises = values["noises"]
+    is_list = isinstance(noises, list) and all(isinstance(noise, str) for noise in noises)
+    _check(is_list, "noises", "a list of texts", values)
+    texts = []
+    for noise in noises:
+        kind, _, rest = noise.partition(":")
+        texts.append(f"matrix:{folder / rest}" if kind == "matrix" and rest else noise)
+    return tuple(str(parse(text)) for text in texts)
+
+
+def _seeds(values: Mapping[str, Any]) -> tuple[int, ...]:
+    seeds = values.get("seeds", [1, 2, 3])
+    whole = isinstance(seeds, list) and all(type(seed) is int and seed >= 0 for seed in seeds)
+    _check(whole and bool(seeds), "seeds", "a list of whole numbers", values)
+    return tuple(dict.fromkeys(seeds))
+
+
+def _overrides(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields of a recipe, each of the type that field has."""
+    overrides = values.get("overrides", {})
+    _check(isinstance(overrides, dict), "overrides", "a table", values)
+    found = {k: tuple(v) if isinstance(v, list) else v for k, v in overrides.items()}
+    like = Recipe(network="linear", epochs=1).to_dict()
+    for name, value in overrides.items():
+        kind = type(like.get(name, value))
+        right = type(value) in ((int, float) if kind is float else (kind,))
+        _check(right, name, _WORDS.get(kind, f"of type {kind.__name__}"), overrides)
+    return found
+
+
+def _rows(rows: Any) -> tuple[Row, ...]:
+    if not isinstance(rows, dict):
+        raise ParameterError(f"expected rows to be a table of names and losses, got {rows!r}")
+    return tuple(_row(name, value) for name, value in rows.items())
+
+
+def _row(name: str, value: Any) -> Row:
+    fields = {"loss": value} if isinstance(value, str) else value
+    if not isinstance(fields, dict) or not isinstance(fields.get("loss"), str):
+        raise ParameterError(f"row {name!r}: expected a loss, got {value!r}")
+    if unknown := set(fields) - {"loss", "method"}:
+        raise ParameterError(f"row {name!r} has no {min(unknown)!r}; known: loss, method")
+    read_loss(fields["loss"])
+    return Row(name, **fields)

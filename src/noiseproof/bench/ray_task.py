@@ -1,0 +1,104 @@
+"""What the Ray engine does on a node: one cell, in a folder of the node's own."""
+
+import os
+import platform
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from noiseproof.bench.cell import Cell
+from noiseproof.bench.engine import Settings
+from noiseproof.bench.run_cell import run_cell
+from noiseproof.bench.worker import Broken, Mistake, Progress, _system_error
+from noiseproof.errors import NoiseproofError
+from noiseproof.results import Record, RunningElsewhereError, Store
+from noiseproof.train import Epoch
+from noiseproof.train.progress import Watcher
+
+#: Seconds between two looks at a cell that an interrupted run of the same store is still at.
+PATIENCE = 1.0
+
+
+@dataclass(frozen=True)
+class Product:
+    """What comes back from a node.
+
+    Args:
+        record: of the cell.
+        model: the file of the trained network, where that is to be kept.
+    """
+
+    record: Record
+    model: bytes | None = None
+
+
+def work(cell: Cell, settings: Settings, folder: str, post: Any) -> Product | Mistake | Broken:
+    """Run one cell on the node this is.
+
+    Its folder has the same name each time, so that a cell whose process died goes on from its
+    checkpoint if it comes to the same node again. The folder is removed when the cell is done.
+    """
+    out = Path(tempfile.gettempdir()) / folder / cell.key[:20]
+    try:
+        record = _run_alone(cell, out, settings, Sender(post, cell.key) if post else None)
+        model = Store(out).files(record).model
+        product = Product(record, model.read_bytes() if model.exists() else None)
+    except MemoryError:
+        os._exit(1)  # counts as a death: with fewer cells at work there may be enough
+    except Exception as error:
+        return _explain(error, out)
+    shutil.rmtree(out, ignore_errors=True)
+    with suppress(OSError):  # other cells are at work there
+        out.parent.rmdir()
+    return product
+
+
+def _run_alone(cell: Cell, out: Path, settings: Settings, watch: Watcher | None) -> Record:
+    while True:
+        try:
+            return run_cell(cell, out, settings, watch)
+        except RunningElsewhereError:
+            time.sleep(PATIENCE)
+
+
+def _explain(error: Exception, out: Path) -> Mistake | Broken:
+    node = platform.node()
+    if isinstance(error, NoiseproofError):
+        return Mistake(type(error)(f"{error} (on {node})"))
+    if (cause := _system_error(error)) is not None:
+        where = f"{node}:{cause.filename or out}"
+        return Mistake(OSError(cause.errno, cause.strerror, where))
+    return Broken(" ".join(f"{type(error).__name__}: {error} (on {node})".split()))
+
+
+class Sender(Watcher):
+    """Posts every epoch to the engine."""
+
+    def __init__(self, post: Any, key: str) -> None:
+        """Remember the :class:`Post`, which is a Ray actor, and whose epochs these are."""
+        self.post, self.key = post, key
+
+    def epoch(self, row: Epoch) -> None:
+        """Post it, and do not wait."""
+        self.post.put.remote(self.key, Progress(row.number, row.test_accuracy))
+
+
+class Post:
+    """Keeps the last news of each cell until the engine asks."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self.news: dict[str, Progress] = {}
+
+    def put(self, key: str, news: Progress) -> None:
+        """Keep the news of a cell."""
+        self.news[key] = news
+
+    def take(self) -> dict[str, Progress]:
+        """Return all news since the last time."""
+        news, self.news = self.news, {}
+        return news

@@ -1,0 +1,113 @@
+"""The page of a benchmark: everything a store has, in one file a colleague can read."""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from noiseproof.bench.collect import Collected
+from noiseproof.bench.grid import Grid
+from noiseproof.bench.section import Section
+from noiseproof.errors import DataError, ParameterError
+from noiseproof.report import page
+from noiseproof.results import Record, Store
+
+RECIPES = ("paper", "quick")
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a page shows.
+
+    Args:
+        sections: the grids that were run.
+        others: runs of no grid.
+        damaged: how many files were no records.
+    """
+
+    sections: Sequence[Section]
+    others: Sequence[Record]
+    damaged: int
+
+    def __str__(self) -> str:
+        """Say how much there is."""
+        counts = [section.collected.counts for section in self.sections]
+        grids = "1 grid" if len(counts) == 1 else f"{len(counts)} grids"
+        words = f"{grids}, {sum(count['done'] for count in counts):,} runs done"
+        for name in ("missing", "failed"):
+            if number := sum(count[name] for count in counts):
+                words += f", {number:,} {name}"
+        return words + (f", {len(self.others):,} of no grid" if self.others else "")
+
+    def page(self, command: str) -> str:
+        """Return the text of the page; ``command`` is what made it."""
+        records = [record for section in self.sections for record in section.records]
+        return page.render(
+            "bench.html.j2",
+            sections=self.sections,
+            others=self.others,
+            damaged=self.damaged,
+            command=command,
+            versions=sorted({record.noiseproof for record in [*records, *self.others]}),
+        )
+
+
+def contents(
+    grids: Mapping[str, Grid],
+    store: Store,
+    options: Sequence[str] = (),
+    *,
+    named: bool = True,
+    recipe: str | None = None,
+) -> Contents:
+    """Find what a store has of grids.
+
+    Args:
+        grids: by what the user calls them.
+        store: where the records are.
+        options: of the command line, that chose parts of the grids.
+        named: whether the user asked for these grids, each of which must have a record; if not,
+            what belongs to none of them is shown too.
+        recipe: the one to show; every one that was used without it.
+    """
+    records = store.records()
+    found: list[Section] = []
+    for name, grid in grids.items():
+        own = [
+            Section(name, Collected(variant, records), str(store.path), tuple(options))
+            for variant in ([grid] if recipe else variants(grid))
+            if _is_likely(variant, records.values())
+        ]
+        run = [section for section in own if section.records]
+        if named and not run:
+            raise DataError(_nothing(store, name))
+        found += run
+    shown = {record.key for section in found for record in section.records}
+    others = [] if named else [r for key, r in sorted(records.items()) if key not in shown]
+    if not found and not others:
+        raise DataError(_nothing(store, "digits-symmetric"))
+    return Contents(found, others, len(store.damaged))
+
+
+def _nothing(store: Store, name: str) -> str:
+    command = shlex.join(["noiseproof", "bench", "run", name, "--store", str(store.path)])
+    return f"{store.path}: no run of {name} here; `{command}` makes them"
+
+
+def _is_likely(grid: Grid, records: Iterable[Record]) -> bool:
+    """Say whether any record can be of a grid, without making all its cells."""
+    recipes = {grid.recipe_of(row).hash for row in grid.rows}
+    return any(record.recipe_hash in recipes for record in records)
+
+
+def variants(grid: Grid) -> list[Grid]:
+    """Return a grid with its own recipe, and with the other one where there is one."""
+    own = grid.recipe_of(grid.rows[0])
+    found = [grid]
+    for name in RECIPES:
+        try:
+            other = replace(grid, recipe=name)
+            if own.hash != other.recipe_of(grid.rows[0]).hash:
+                found.append(other)
+        except ParameterError:
+            continue
+    return found

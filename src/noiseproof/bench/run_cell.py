@@ -1,0 +1,36 @@
+"""From a cell to its record, in whatever process or machine this is."""
+
+from pathlib import Path
+
+from noiseproof.bench.cell import Cell
+from noiseproof.bench.engine import Settings
+from noiseproof.bench.source import load_data
+from noiseproof.errors import DataError
+from noiseproof.results import Record, RunFiles, complete
+from noiseproof.results.files import set_aside
+from noiseproof.train import Experiment, Machine, pick_device, prepare
+from noiseproof.train.checkpoint import read_tensors
+from noiseproof.train.progress import Watcher
+
+
+def run_cell(cell: Cell, out: Path, settings: Settings, watch: Watcher | None = None) -> Record:
+    """Return the record of a cell, found under ``out`` or trained now, from a checkpoint if any.
+
+    The data set stays in memory for the next cell. One thread: cells run side by side.
+    """
+    whole = load_data(cell.dataset, settings.data, cell.fingerprint)
+    experiment = prepare(whole, cell.recipe, cell.loss, cell.noise, cell.seed, settings.data)
+    _forget_torn_checkpoint(RunFiles.of(out, experiment).checkpoint, experiment)
+    machine = Machine(pick_device(settings.device), threads=1)
+    record = complete(experiment, out, machine, watch, save=settings.save)
+    if record.key != cell.key:
+        raise DataError(f"{cell.dataset} or its noise changed while the grid was run: run it again")
+    return record
+
+
+def _forget_torn_checkpoint(path: Path, experiment: Experiment) -> None:
+    """Set aside what cannot be read: of a thousand cells nobody restarts one by hand."""
+    if path.exists():
+        state = read_tensors(path)
+        if not state or state.get("identity") != experiment.identity:
+            set_aside(path)

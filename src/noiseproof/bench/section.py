@@ -1,0 +1,181 @@
+"""A grid on the page of a benchmark: all that the template asks for."""
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from markupsafe import Markup
+from tqdm import tqdm
+
+from noiseproof.bench.audits import AuditedRow, audit_row
+from noiseproof.bench.collect import Collected
+from noiseproof.bench.findings import findings, headline
+from noiseproof.bench.grid import Grid
+from noiseproof.bench.tables import results_table
+from noiseproof.report import charts
+from noiseproof.report.history import mean_curve, thinned
+from noiseproof.report.table import render
+from noiseproof.results import Record
+from noiseproof.train import Recipe, describe
+
+
+@dataclass(frozen=True)
+class Section:
+    """A grid on the page.
+
+    Args:
+        given: what the user called the grid: its name or its file.
+        collected: what the store has of it.
+        store: the folder, as the user gave it.
+        options: of the command line, that chose a part of the grid.
+    """
+
+    given: str
+    collected: Collected
+    store: str
+    options: tuple[str, ...] = ()
+
+    @property
+    def grid(self) -> Grid:
+        """The grid."""
+        return self.collected.grid
+
+    @property
+    def anchor(self) -> str:
+        """Its name within the page."""
+        return f"{self.grid.name}-{self.recipe.hash[:8]}"
+
+    @property
+    def recipe(self) -> Recipe:
+        """How it was trained."""
+        return self.grid.recipe_of(self.grid.rows[0])
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """The records of its cells."""
+        found = (self.collected.records.get(c.key) for c in self.collected.cells.values())
+        return [record for record in found if record]
+
+    @property
+    def headline(self) -> str:
+        """The sentence for the top of the page."""
+        return headline(self.collected)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What came of it."""
+        return findings(self.collected)
+
+    @property
+    def table(self) -> Markup:
+        """The table of results; what it says of itself is escaped where it is made."""
+        return Markup(render(results_table(self.collected), "html"))
+
+    @cached_property
+    def rows(self) -> list[str]:
+        """The names of the rows that have a result."""
+        return [
+            row.name
+            for row in self.grid.rows
+            if any(self.collected.summary(row, noise) for noise in self.grid.noises)
+        ]
+
+    def curves(self, field: str, y_label: str, noises: Sequence[str] = ()) -> list[Markup]:
+        """Return a chart a noise: a field of the epochs, a line a row, the mean of its seeds."""
+        drawn = []
+        for noise in noises or self.grid.noises:
+            series = {name: mean_curve(self._seeds(name, noise), field) for name in self.rows}
+            series = {name: curve for name, curve in series.items() if _any_number(curve)}
+            if series:
+                kept = thinned(max(map(len, series.values())))
+                chart = charts.line_chart(
+                    {n: [c[i] for i in kept if i < len(c)] for n, c in series.items()},
+                    [i + 1 for i in kept],
+                    title=noise,
+                    y_label=y_label,
+                    order=self.rows,
+                )
+                drawn.append(chart)
+        return drawn
+
+    @property
+    def noisy(self) -> list[str]:
+        """The noises under which labels are wrong."""
+        return [noise for noise in self.grid.noises if noise != "none"]
+
+    @property
+    def legend(self) -> Markup:
+        """The key to the lines of all its charts."""
+        return charts.legend(self.rows)
+
+    @cached_property
+    def audits(self) -> list[AuditedRow]:
+        """The losses as the theory sees them."""
+        rows = [row for row in self.grid.rows if row.name in self.rows]
+        with tqdm(
+            rows, desc=f"auditing {self.grid.name}", unit="loss", leave=False, disable=None
+        ) as progress:
+            found = [audit_row(self.collected, row) for row in progress]
+        return [audited for audited in found if audited]
+
+    @property
+    def described(self) -> str:
+        """The recipe in full, and where it is not the paper's."""
+        return describe(self.grid.source.name, self.recipe)
+
+    @property
+    def realised(self) -> dict[str, str]:
+        """The share of labels that were wrong, by noise: the least and the most of all runs."""
+        rates: dict[str, list[float]] = {}
+        for record in self.records:
+            rates.setdefault(record.noise, []).append(100 * record.noise_rate)
+        return {noise: _span(values) for noise, values in rates.items()}
+
+    @property
+    def machines(self) -> list[tuple[str, int]]:
+        """What the runs were made with, and how many."""
+        return Counter(map(_machine, self.records)).most_common()
+
+    @property
+    def hours(self) -> float:
+        """The time of all its runs one after another."""
+        return sum(record.seconds for record in self.records) / 3600
+
+    @property
+    def failures(self) -> list[str]:
+        """The runs that failed, a line each."""
+        return [str(record) for record in self.collected.failed]
+
+    @property
+    def command(self) -> str:
+        """How to run it again; what is in the store is not run twice."""
+        words = ["noiseproof", "bench", "run", self.given, *self.options]
+        return shlex.join([*words, "--recipe", self.recipe.name, "--store", self.store])
+
+    def _seeds(self, row: str, noise: str) -> list[Record]:
+        found = (self.collected.record(row, noise, seed) for seed in self.grid.seeds)
+        return [record for record in found if record]
+
+
+def _any_number(curve: Iterable[float | None]) -> bool:
+    """Say whether there is anything to draw."""
+    return any(value is not None for value in curve)
+
+
+def _machine(record: Record) -> str:
+    found = record.machine
+    words = [
+        str(found.get("system", "unknown system")),
+        f"{found.get('device', 'unknown device')}, threads {found.get('threads', '?')}",
+        f"Python {found.get('python', '?')}",
+        f"torch {found.get('torch', '?')}",
+        f"noiseproof {record.noiseproof}",
+    ]
+    return ", ".join(words)
+
+
+def _span(values: Sequence[float]) -> str:
+    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
+    return f"{low} %" if low == high else f"{low} to {high} %"

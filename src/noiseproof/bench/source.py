@@ -1,0 +1,59 @@
+"""What a grid has to know of its data: for the user's own files, what is in them now."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from noiseproof import data
+from noiseproof.errors import ParameterError
+from noiseproof.results.key import is_known
+from noiseproof.train.experiment import fingerprint
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set, by what decides a cell.
+
+    Args:
+        name: what records call it.
+        fingerprint: of the user's own data; empty for published data, whose name says it all.
+        shape: of one input, and
+        classes: the names of the classes, of the user's own data.
+    """
+
+    name: str
+    fingerprint: str = ""
+    shape: tuple[int, ...] = ()
+    classes: tuple[str, ...] | None = None
+
+
+def find_source(dataset: str) -> Source:
+    """Describe a data set by its name or path; only the user's own is read for it."""
+    return Source(dataset) if is_known(dataset) else _read(dataset, _stamp(Path(dataset)))
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Return what changes when a file does."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=8)
+def _read(dataset: str, stamp: tuple[int, int]) -> Source:
+    whole = data.load(dataset)
+    name = whole.train.name
+    if is_known(name):
+        raise ParameterError(f"{dataset}: rename it, as {name!r} is the name of a published set")
+    return Source(name, fingerprint(whole), whole.train.shape, whole.train.classes)
+
+
+@lru_cache(maxsize=2)
+def load_data(dataset: str, directory: Path | None = None, expected: str = "") -> Any:
+    """Load a data set, and keep it for the next cell of it: for data of the same fingerprint."""
+    if dataset == "webvision-mini":
+        return data.stream(dataset, directory)
+    return data.load(dataset, directory)

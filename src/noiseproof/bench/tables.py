@@ -1,0 +1,101 @@
+"""The table of a grid: what was found, beside the paper's numbers."""
+
+from dataclasses import replace
+
+from noiseproof.bench.collect import Collected
+from noiseproof.bench.grid import Grid, Row
+from noiseproof.errors import ParameterError, did_you_mean
+from noiseproof.losses import loss as read_loss
+from noiseproof.paper import DATASETS, PARAMETERS, paper_number
+from noiseproof.report import table as report
+from noiseproof.train.recipes import PAPER
+
+#: By the paper's table, what its asymmetric noise does that ours does not.
+RELEASED_OTHERWISE = {
+    "cifar10": "its dogs are drawn after the cats were relabelled",
+    "cifar100": "most of its flips leave the super-class",
+}
+
+
+def results_table(collected: Collected) -> report.Table:
+    """Return the table of what a store has of a grid.
+
+    Args:
+        collected: the grid and its records.
+    """
+    grid = collected.grid
+    if grid.paper and grid.paper not in DATASETS:
+        raise ParameterError(
+            f"{grid.name}: no table {grid.paper!r} in the paper{did_you_mean(grid.paper, DATASETS)}"
+        )
+    recipe = grid.recipe_of(Row("", "CE"))
+    return report.Table(
+        title=grid.title,
+        columns=grid.noises,
+        rows=tuple(
+            report.Row(row.name, row.loss, tuple(_entry(collected, row, n) for n in grid.noises))
+            for row in grid.rows
+        ),
+        notes=(*_recipe(grid), *_other_ways(grid), *_other_losses(grid)),
+        about={
+            "grid": grid.name,
+            "dataset": grid.source.name,
+            "recipe": recipe.name,
+            "recipe_hash": recipe.hash,
+        },
+    )
+
+
+def _entry(collected: Collected, row: Row, noise: str) -> report.Entry:
+    grid = collected.grid
+    records = [collected.record(row, noise, seed) for seed in grid.seeds]
+    empty = report.Entry(
+        planned=len(grid.seeds),
+        failed=sum(record is not None and record.status == "failed" for record in records),
+        paper=paper_number(grid.paper, row.name, noise),
+    )
+    summary = collected.summary(row, noise)
+    if summary is None:
+        return empty
+    std = None if summary.std is None else 100 * summary.std
+    return replace(empty, mean=100 * summary.mean, std=std, count=summary.count)
+
+
+def _recipe(grid: Grid) -> tuple[str, ...]:
+    """Say how the numbers were made, and where that is not the paper's way."""
+    recipe = grid.recipe_of(Row("", "CE"))
+    said = f"Recipe {recipe.name} ({recipe.hash[:12]}): {recipe.network}, {recipe.epochs} epochs."
+    name = grid.source.name
+    if name not in PAPER:
+        return (f"{said} The paper has no recipe for {name}.",)
+    changes = recipe.changes(PAPER[name])
+    if not changes:
+        return (f"{said} It is the paper's.",)
+    return (f"{said} Deviations from the paper's: {', '.join(changes)}.",)
+
+
+def _other_ways(grid: Grid) -> tuple[str, ...]:
+    """Name what the recipe does not say: rows with a method, and noise unlike the paper's."""
+    ways = [
+        f"{row.name} is trained by the method {row.method}."
+        for row in grid.rows
+        if row.method != "loss"
+    ]
+    corrected = any(n.startswith("asymmetric:") and n.count(":") == 1 for n in grid.noises)
+    if corrected and grid.paper in RELEASED_OTHERWISE:
+        ways.append(
+            "The code that made the paper's numbers flips other labels for asymmetric noise; "
+            f"{RELEASED_OTHERWISE[grid.paper]}. Noise such as asymmetric:0.4:released is its own."
+        )
+    return tuple(ways)
+
+
+def _other_losses(grid: Grid) -> tuple[str, ...]:
+    """Name the rows whose loss is not the one the paper's number was made with."""
+    printed = PARAMETERS.get(grid.paper, {})
+    pairs = ((row, text) for row in grid.rows if (text := printed.get(row.name)) is not None)
+    return tuple(
+        f"{row.name} is {row.loss} here, in the paper {text}."
+        for row, text in pairs
+        if str(read_loss(row.loss)) != str(read_loss(text))
+    )

@@ -1,0 +1,132 @@
+"""A process that runs cells for the local engine, one after the other."""
+
+import os
+import signal
+import sys
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from noiseproof.bench.cell import Cell
+from noiseproof.bench.engine import Settings
+from noiseproof.bench.run_cell import run_cell
+from noiseproof.errors import NoiseproofError
+from noiseproof.results import Record, RunningElsewhereError
+from noiseproof.train import Epoch
+from noiseproof.train.progress import Watcher
+
+
+class Progress(NamedTuple):
+    """So many epochs are done."""
+
+    epochs: int
+    accuracy: float | None
+
+
+class Result(NamedTuple):
+    """The record of the cell, and whether it was trained now."""
+
+    record: Record
+    ran: bool
+
+
+class Busy(NamedTuple):
+    """Another process is at work on the cell."""
+
+
+class Mistake(NamedTuple):
+    """An error that is the user's or the machine's to mend: no further cell would fare better."""
+
+    error: Exception
+
+
+class Broken(NamedTuple):
+    """An error of this cell alone."""
+
+    reason: str
+
+
+Message = Progress | Result | Busy | Mistake | Broken
+
+
+def serve(wire: Connection, out: Path, settings: Settings) -> None:
+    """Run the cells that come over ``wire``, until None comes or nobody is there any more."""
+    import torch
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # unwinds, so that no half file stays
+    torch.set_num_threads(1)
+    try:
+        while (cell := wire.recv()) is not None:
+            wire.send(_answer(cell, wire, out, settings))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass  # the engine is gone; the checkpoint of the last epoch is not
+
+
+def _answer(cell: Cell, wire: Connection, out: Path, settings: Settings) -> Message:
+    teller = Teller(wire)
+    try:
+        return Result(run_cell(cell, out, settings, teller), teller.began)
+    except RunningElsewhereError:
+        return Busy()
+    except (BrokenPipeError, ConnectionResetError):
+        raise
+    except MemoryError:
+        os._exit(1)  # counts as a death: with fewer cells at work there may be enough
+    except Exception as error:
+        if isinstance(error, NoiseproofError):
+            return Mistake(type(error)(str(error)))
+        if (cause := _system_error(error)) is not None:
+            return Mistake(OSError(cause.errno, cause.strerror, cause.filename or str(out)))
+        return Broken(" ".join(f"{type(error).__name__}: {error}".split()))
+
+
+def _system_error(error: BaseException | None) -> OSError | None:
+    """Return the system's error behind an exception: torch wraps that of a full disk."""
+    while error is not None:
+        if isinstance(error, OSError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+class Teller(Watcher):
+    """Tells the engine of every epoch, and ends with it."""
+
+    def __init__(self, wire: Connection) -> None:
+        """Remember whose child this is."""
+        self.wire, self.parent, self.began = wire, os.getppid(), False
+
+    def begin(self, epochs: int, samples: int, done: int) -> None:
+        """Tell what a checkpoint brought."""
+        self.began = True
+        self.wire.send(Progress(done, None))
+
+    def step(self, samples: int, loss: float) -> None:
+        """Stop where the engine was killed."""
+        if os.getppid() != self.parent:
+            self._orphaned()
+
+    def epoch(self, row: Epoch) -> None:
+        """Tell."""
+        self.wire.send(Progress(row.number, row.test_accuracy))
+
+    def _orphaned(self) -> NoReturn:
+        raise BrokenPipeError
+
+
+def start(context: Any, out: Path, settings: Settings) -> tuple[Any, Connection]:
+    """Start a worker; return its process and our end of the wire."""
+    from multiprocessing import resource_tracker
+
+    ours, theirs = context.Pipe()
+    process = context.Process(target=serve, args=(theirs, out, settings), daemon=True)
+    # Ctrl-C reaches every process of the terminal. Only the engine shall act on it, so its
+    # children begin with the signal blocked. (The tracker unblocks it when it starts: start first.)
+    resource_tracker.ensure_running()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    theirs.close()
+    return process, ours

@@ -1,0 +1,80 @@
+"""bench table: the table of a grid from a store, in the format of your choice."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from noiseproof.cli.bench import (
+    AddLossOption,
+    NoiseOption,
+    RecipeOption,
+    RowsOption,
+    SeedsOption,
+    StoreOption,
+    choose_grids,
+    group,
+)
+from noiseproof.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from noiseproof.bench import Collected
+
+
+@group.command("table")
+def table(
+    name: Annotated[str, typer.Argument(help="A grid, or a TOML file of your own.")],
+    store: StoreOption = Path("runs"),
+    form: Annotated[str, typer.Option("--format", help="md, latex, html, csv or json.")] = "md",
+    out: Annotated[Path | None, typer.Option(help="The file to write it to.")] = None,
+    recipe: RecipeOption = None,
+    add_loss: AddLossOption = None,
+    rows: RowsOption = None,
+    noise: NoiseOption = None,
+    seeds: SeedsOption = None,
+) -> None:
+    """Show the table of a grid: our numbers, the paper's, and the difference.
+
+    Example: noiseproof bench table mnist-symmetric --recipe quick --store results
+    """
+    from noiseproof.bench import collect
+    from noiseproof.bench.tables import results_table
+    from noiseproof.report.table import render
+    from noiseproof.results import Store
+    from noiseproof.train.checkpoint import write_atomically
+
+    (grid,) = choose_grids([name], add_loss, rows, noise, seeds, recipe)
+    if not store.is_dir():
+        raise DataError(f"{store}: no such folder of records; --store says where they are")
+    if out is not None and out.is_dir():
+        raise ParameterError(f"cannot write {out}: it is a directory")
+    collected = collect(grid, Store(store))
+    text = render(results_table(collected), form)
+    for remark in _remarks(collected, store):
+        print(f"noiseproof: {remark}", file=sys.stderr)
+    if out is None:
+        print(text, end="")
+    else:
+        write_atomically(out, lambda file: file.write(text.encode()))
+        print(f"wrote {out}")
+
+
+def _remarks(collected: "Collected", store: Path) -> list[str]:
+    """Say what the table does not: which files were no records, and where its numbers may be."""
+    from noiseproof.train.recipes import NAMES
+
+    grid, counts = collected.grid, collected.counts
+    remarks = [f"{path}: damaged, set aside" for path in collected.damaged]
+    if counts["missing"] < counts["cells"]:
+        return remarks
+    remarks.append(f"{store} has nothing of this; `noiseproof bench run {grid.name}` fills it")
+    for name in NAMES:
+        try:
+            other = replace(collected, grid=grid.select(recipe=name)).counts
+        except ParameterError:  # there is no such recipe for this data set
+            continue
+        if found := other["cells"] - other["missing"]:
+            remarks.append(f"{store} has {found} cells with --recipe {name}")
+    return remarks

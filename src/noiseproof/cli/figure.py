@@ -1,0 +1,81 @@
+"""The figure command: those of the theory, and those of what was run."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from noiseproof.cli.app import app
+from noiseproof.cli.bench import NoiseOption, RecipeOption, RowsOption, StoreOption, choose_grids
+from noiseproof.cli.bench_report import selection
+from noiseproof.cli.experiment import DataOption
+from noiseproof.errors import ParameterError, did_you_mean
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Those of ``noiseproof.bench.figures``, which takes long to import.
+OF_RUNS = ("tsne", "hyperparameters", "memorisation", "noise")
+
+
+@app.command()
+def figure(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="curves, calibration, conditions or domination; of runs: tsne, hyperparameters, "
+            "memorisation or noise."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The file: .svg, .png or .pdf.")],
+    grid: Annotated[
+        str | None, typer.Option("--grid", help="Of which grid, or TOML file, the runs are.")
+    ] = None,
+    rows: RowsOption = None,
+    noise: NoiseOption = None,
+    recipe: RecipeOption = None,
+    store: StoreOption = Path("runs"),
+    data: DataOption = None,
+) -> None:
+    """Draw a figure of the paper: of its theory, or of runs that are in a store.
+
+    Example: noiseproof figure calibration --out calibration.svg
+
+    Example: noiseproof figure tsne --store runs --out tsne.png, after
+    noiseproof bench run digits-symmetric --rows GCE,AGCE --seeds 1 --save
+    """
+    from noiseproof.report.figures import FIGURES
+    from noiseproof.report.pictures import check, save
+
+    if name not in FIGURES and name not in OF_RUNS:
+        raise ParameterError(f"unknown figure {name!r}{did_you_mean(name, [*FIGURES, *OF_RUNS])}")
+    check(out)
+    if name in FIGURES:
+        save(FIGURES[name](), out)
+    else:
+        drawn, remarks = _of_runs(name, grid, rows, noise, recipe, store, data)
+        save(drawn, out)
+        for remark in remarks:
+            print(f"noiseproof: {remark}", file=sys.stderr)
+    print(f"wrote {out}")
+
+
+def _of_runs(
+    name: str,
+    grid: str | None,
+    rows: list[str] | None,
+    noise: list[str] | None,
+    recipe: str | None,
+    store: Path,
+    data: Path | None,
+) -> "tuple[Figure, tuple[str, ...]]":
+    from noiseproof.bench import figures
+    from noiseproof.results import Store
+
+    draw, own_grid, own_rows = figures.FIGURES[name]
+    shown = rows or ([",".join(own_rows)] if own_rows else None)
+    (chosen,) = choose_grids([grid or own_grid], rows=shown, noise=noise, recipe=recipe)
+    given = [grid or own_grid, *selection(rows=shown, noise=noise)]
+    drawn = draw(figures.gather(chosen, Store(store), data, given, pinned=recipe is not None))
+    return drawn.figure, drawn.remarks

@@ -1,0 +1,52 @@
+"""A page: one HTML file that needs nothing else, neither a network nor a folder beside it."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from noiseproof.errors import ParameterError
+from noiseproof.train.checkpoint import write_atomically
+
+KINDS = (".html", ".htm")
+
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates", encoding="utf-8"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def render(template_name: str, **values: Any) -> str:
+    """Return the text of a page; what is put into it is text, unless it is ``Markup``.
+
+    A template extends ``base.html.j2``, which has the looks (light, dark, print, phone) and the
+    script that shows the values of a chart.
+
+    Args:
+        template_name: a file of ``report/templates``.
+        values: what the template asks for; one it asks for in vain is an error.
+    """
+    return _ENVIRONMENT.get_template(template_name).render(**values)
+
+
+def check(path: Path) -> None:
+    """Say at once, not after a minute's computing, that a page cannot be written there."""
+    if path.suffix.lower() not in KINDS:
+        raise ParameterError(f"cannot write {path.name!r}: expected a name ending .html")
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise ParameterError(f"no directory {folder} to write {path.name} to")
+    if path.is_dir() or not os.access(folder, os.W_OK):
+        raise ParameterError(
+            f"cannot write {path}: it is a directory, or its directory is not ours"
+        )
+
+
+def write(path: Path, text: str) -> None:
+    """Write a page whole or not at all."""
+    check(path)
+    write_atomically(path, lambda file: file.write(text.encode()))

@@ -1,0 +1,54 @@
+"""HTML: a table element for any page, in ASCII so that no page can spoil it."""
+
+from html import escape
+
+from noiseproof.report.table.content import Entry, Row, Table
+
+
+def as_html(table: Table) -> str:
+    """Return a ``table`` element: in each cell our number, and below it the paper's."""
+    caption = "<br>\n".join(escape(line) for line in table.caption)
+    heads = "".join(f'<th scope="col">{escape(column)}</th>' for column in table.columns)
+    text = "\n".join(
+        [
+            '<table class="results">',
+            f"<caption><strong>{escape(table.title)}</strong><br>\n{caption}</caption>",
+            f'<thead><tr><th scope="col">Method</th>{heads}</tr></thead>',
+            "<tbody>",
+            *(_row(table, row) for row in table.rows),
+            "</tbody>",
+            "</table>\n",
+        ]
+    )
+    return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
+
+
+def _row(table: Table, row: Row) -> str:
+    cells = [
+        f'<td class="{entry.state}">{_cell(entry, table.is_bold(row, column))}</td>'
+        for column, entry in enumerate(row.entries)
+    ]
+    name = f'<th scope="row" title="{escape(row.loss)}">{escape(row.name)}</th>'
+    return "\n".join([f"<tr>{name}", *cells]) + "</tr>"
+
+
+def _cell(entry: Entry, bold: bool) -> str:
+    if entry.mean is None:
+        ours = entry.state if entry.state == "failed" else ""
+    else:
+        ours = _number(entry.mean, entry.std) + (f" [{entry.remark}]" if entry.remark else "")
+    ours = f"<b>{ours}</b>" if bold else ours
+    return ours + _papers(entry)
+
+
+def _papers(entry: Entry) -> str:
+    if entry.paper is None:
+        return ""
+    text = _number(entry.paper.mean, entry.paper.std)
+    if entry.gap:
+        text += f" ({entry.gap})".replace("-", "−")
+    return f'<br><small class="paper">paper {text}</small>'
+
+
+def _number(mean: float, std: float | None) -> str:
+    return f"{mean:.2f}" if std is None else f"{mean:.2f} ± {std:.2f}"

@@ -1,0 +1,56 @@
+"""One cell a line, every number in full and in per cent: for programs."""
+
+import csv
+import io
+import json
+from typing import Any
+
+from noiseproof.report.table.content import Entry, Row, Table
+
+
+def as_csv(table: Table) -> str:
+    """Return comma-separated lines, the first with the names; what is not there is empty."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([*table.about, *_cell(Row("", "", ()), "", Entry(), False)])
+    for cell in _cells(table):
+        writer.writerow([*table.about.values(), *cell.values()])
+    return file.getvalue()
+
+
+def as_json(table: Table) -> str:
+    """Return a JSON object: what the table is about, its caption, and its cells."""
+    content = {
+        **table.about,
+        "title": table.title,
+        "caption": list(table.caption),
+        "columns": list(table.columns),
+        "cells": _cells(table),
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _cells(table: Table) -> list[dict[str, Any]]:
+    return [
+        _cell(row, noise, row.entries[column], table.is_bold(row, column))
+        for row in table.rows
+        for column, noise in enumerate(table.columns)
+    ]
+
+
+def _cell(row: Row, noise: str, entry: Entry, bold: bool) -> dict[str, Any]:
+    return {
+        "method": row.name,
+        "loss": row.loss,
+        "noise": noise,
+        "state": entry.state,
+        "mean": entry.mean,
+        "std": entry.std,
+        "count": entry.count,
+        "planned": entry.planned,
+        "failed": entry.failed,
+        "bold": bold,
+        "paper_mean": entry.paper and entry.paper.mean,
+        "paper_std": entry.paper and entry.paper.std,
+        "difference": entry.difference,
+    }

@@ -1,0 +1,52 @@
+"""Markdown, padded so that a terminal shows a table too."""
+
+import re
+
+from noiseproof.report.table.content import Entry, Row, Table
+
+
+def as_markdown(table: Table) -> str:
+    """Return the title, the caption and the table, two lines a method where the paper has it."""
+    lines = [["Method", *map(_plain, table.columns)]]
+    for row in table.rows:
+        lines.append([_plain(row.name), *_ours(table, row)])
+        if row.has_paper:
+            lines.append(["*paper*", *map(_papers, row.entries)])
+    widths = [max(3, *map(len, cells)) for cells in zip(*lines, strict=True)]
+    ruler = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    body = [_pad(cells, widths) for cells in (lines[0], ruler, *lines[1:])]
+    # Two blanks at the end of a line keep it a line.
+    caption = "  \n".join(_plain(line) for line in table.caption)
+    return "\n".join([f"## {_plain(table.title)}", "", caption, "", *body]) + "\n"
+
+
+def _ours(table: Table, row: Row) -> list[str]:
+    return [
+        f"**{text}**" if table.is_bold(row, column) else text
+        for column, text in enumerate(map(_own, row.entries))
+    ]
+
+
+def _own(entry: Entry) -> str:
+    if entry.mean is None:
+        return entry.state if entry.state == "failed" else ""
+    spread = "" if entry.std is None else f" ± {entry.std:.2f}"
+    remark = f" [{entry.remark}]" if entry.remark else ""
+    return f"{entry.mean:.2f}{spread}{remark}"
+
+
+def _papers(entry: Entry) -> str:
+    if entry.paper is None:
+        return ""
+    return f"{entry.paper.mean:.2f}" + (f" ({entry.gap})" if entry.gap else "")
+
+
+def _pad(cells: list[str], widths: list[int]) -> str:
+    first, *others = zip(cells, widths, strict=True)
+    padded = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+    return f"| {' | '.join(padded)} |"
+
+
+def _plain(text: str) -> str:
+    """Take its meaning from every sign that has one; inside a word an underscore has none."""
+    return re.sub(r"[\\|*<`]|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)

@@ -1,0 +1,81 @@
+"""The files of a run: its checkpoint while it lasts, then its record and, if wanted, its model."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from noiseproof.errors import DataError
+from noiseproof.results.record import Record
+from noiseproof.train import Experiment
+
+#: How the name of a record ends: the first ten digits of its identity.
+RECORD_NAME = re.compile(r"-([0-9a-f]{10})\.json$")
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """Where the files of one run are: side by side in one folder, by one name.
+
+    Args:
+        out: the folder, which holds as many runs as one likes: it is a store.
+        name: what their names begin with.
+    """
+
+    out: Path
+    name: str
+
+    @classmethod
+    def of(cls, out: Path, experiment: Experiment) -> "RunFiles":
+        """Return the files of an experiment under ``out``: its words, and its hash.
+
+        Two experiments that differ in anything have different files.
+        """
+        words = f"{experiment.dataset} {experiment.loss} {experiment.noise} seed{experiment.seed}"
+        return cls(out, file_name(words, experiment.identity))
+
+    @property
+    def checkpoint(self) -> Path:
+        """The state after the last epoch, gone when the run is over."""
+        return self.out / f"{self.name}.checkpoint.pt"
+
+    @property
+    def record(self) -> Path:
+        """What happened."""
+        return self.out / f"{self.name}.json"
+
+    @property
+    def model(self) -> Path:
+        """The trained network, where it was asked for."""
+        return self.out / f"{self.name}.model.pt"
+
+    def finished(self) -> Record | None:
+        """Return the record of a run that is over, None where it is not.
+
+        A file that is no record, or not all of one, is set aside: the run is not over.
+        """
+        if not self.record.exists():
+            return None
+        try:
+            return Record.read(self.record)
+        except DataError:
+            set_aside(self.record)
+            return None
+
+    def clear(self) -> None:
+        """Forget what was done here, to begin anew."""
+        for path in (self.checkpoint, self.record, self.model):
+            path.unlink(missing_ok=True)
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a damaged file to ``*.damaged``, where nobody takes it for what it was."""
+    return path.replace(path.with_name(f"{path.name}.damaged"))
+
+
+def file_name(words: str, identity: str) -> str:
+    """Return words and a hash as the beginning of a file's name.
+
+    >>> file_name("digits AGCE(a=4, q=0.2) symmetric:0.4 seed1", "0123456789abcdef")
+    'digits-AGCE-a=4-q=0.2-symmetric-0.4-seed1-0123456789'
+    """
+    return f"{re.sub(r'[^a-zA-Z0-9_.+*=]+', '-', words).strip('-')[:100]}-{identity[:10]}"

@@ -1,0 +1,141 @@
+"""The commands: selections, mistakes of one line, status, and the run itself."""
+
+import json
+
+import pytest
+from small_grid import write_blobs, write_grid
+
+from noiseproof.bench import load_grid
+from noiseproof.bench.engine import Settings
+from noiseproof.bench.run_cell import run_cell
+from noiseproof.cli import main
+from noiseproof.results import Store
+from noiseproof.results.lock import lock_file, locked
+
+
+def run(capsys, *arguments):
+    code = main([str(a) for a in arguments])
+    return code, *capsys.readouterr()
+
+
+@pytest.fixture
+def toml(tmp_path):
+    return write_grid(tmp_path)
+
+
+def test_run(capsys, tmp_path, toml):
+    store = tmp_path / "runs"
+    options = ["--store", store, "--workers", 1, "--seeds", 1, "--add-loss", "OWN=AGCE(a=2, q=1.2)"]
+    code, out, err = run(capsys, "bench", "run", toml, *options, "--rows", "CE,OWN")
+    assert code == 0
+    assert out == f"4 cells run, records in {store}\nsmall: 4 of 4 cells done\n"
+    lines = err.splitlines()
+    assert lines[0] == "4 cells to run"
+    assert [line.split(":")[0] for line in lines[1:]] == [
+        "1/4 CE none seed 1",
+        "2/4 OWN none seed 1",
+        "3/4 CE symmetric",
+        "4/4 OWN symmetric",
+    ]
+    record = next(r for r in Store(store).records().values() if r.loss == "AGCE(a=2, q=1.2)")
+    assert f" {record.accuracy:.2%} in " in err
+    said = json.loads(run(capsys, "bench", "run", toml, *options, "--rows", "OWN", "--json")[1])
+    assert said["ran"] == 0
+    assert said["grids"][0]["done"] == 2
+
+
+def test_status(capsys, tmp_path, toml):
+    store = tmp_path / "runs"
+    command = ["bench", "status", toml, "--store", store, "--workers", 2]
+    assert run(capsys, *command)[1] == "small: 0 of 12 cells done, 12 missing, time left unknown\n"
+    cells = load_grid(toml).cells()
+    seconds = [run_cell(cell, store, Settings()).seconds for cell in cells[:2]]
+    torn = next(store.glob("*.json"))
+    torn.write_text("{")
+    with locked(lock_file(store, cells[5].key), "it"):
+        code, out, err = run(capsys, *command)
+        assert code == 0
+        assert out.startswith("small: 1 of 12 cells done, 1 running, 10 missing, about ")
+        assert err == f"{torn}.damaged: damaged, set aside, to be run again\n"
+        (status,) = json.loads(run(capsys, *command, "--json")[1])
+    assert (status["done"], status["running"], status["missing"]) == (1, 1, 10)
+    assert any(status["seconds_left"] == pytest.approx(11 * s / 2) for s in seconds)
+
+
+def test_status_of_all_that_was_begun(capsys, tmp_path):
+    command = ["bench", "status", "--store", tmp_path]
+    assert run(capsys, *command)[:2] == (0, f"no record of any grid in {tmp_path}\n")
+    grid = load_grid("digits-asymmetric")
+    from dataclasses import replace
+
+    cell = grid.cells()[0]
+    record = run_cell(replace(cell, recipe=cell.recipe.override(epochs=1)), tmp_path, Settings())
+    row = record.history[0]
+    history = tuple(replace(row, number=i, seconds=0.1) for i in range(1, cell.recipe.epochs + 1))
+    whole = replace(
+        record, recipe=cell.recipe, recipe_hash=cell.recipe.hash, history=history, seconds=6.0
+    )
+    Store(tmp_path).put(whole)
+    out = run(capsys, *command, "--workers", 1)[1]
+    assert out == "digits-asymmetric: 1 of 168 cells done, 167 missing, about 17 min left\n"
+
+
+def test_a_loss_that_is_not_finite_is_a_record(capsys, tmp_path, toml):
+    text = toml.read_text() + "lr = 1e38\nweight_decay = 10\nclip = 0\n"
+    toml.write_text(text)
+    cell = load_grid(toml).cells()[0]
+    assert run_cell(cell, tmp_path / "runs", Settings()).status == "failed"
+    options = ["--rows", "CE", "--noise", "none", "--seeds", 1, "--store", tmp_path / "runs"]
+    code, out, _ = run(capsys, "bench", "run", toml, *options)
+    assert code == 0
+    assert out.endswith("small: 0 of 1 cells done, 1 failed\n")
+
+
+def test_changed_data_is_not_done(capsys, tmp_path, toml):
+    store = tmp_path / "runs"
+    run_cell(load_grid(toml).cells()[0], store, Settings())
+    command = ["bench", "status", toml, "--store", store]
+    assert "1 of 12 cells done" in run(capsys, *command)[1]
+    write_blobs(tmp_path / "blobs.npz", seed=6)
+    assert "0 of 12 cells done" in run(capsys, *command)[1]
+
+
+def test_list(capsys):
+    code, out, _ = run(capsys, "bench", "list")
+    assert code == 0
+    assert "mnist-symmetric           210 cells  MNIST with symmetric noise" in out
+    assert {"name", "title", "cells"} == set(
+        json.loads(run(capsys, "bench", "list", "--json")[1])[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["mnist-symetric"], "unknown grid 'mnist-symetric'; did you mean 'mnist-symmetric'?"),
+        (["no.toml"], "no.toml: no such file"),
+        (["--rows", "CE,AGEC"], "no row 'AGEC' in digits-symmetric; did you mean 'AGCE'?"),
+        (["--noise", "symetric:0.4"], "did you mean 'symmetric'?"),
+        (["--recipe", "paper"], "the paper has no recipe for 'digits': use quick"),
+        (["--seeds", "0"], "Invalid value for '--seeds'"),
+        (["--engine", "rya"], "unknown engine 'rya'; did you mean 'ray'?"),
+        (["--shard", "4"], "expected a shard as in 3/16"),
+        (["--add-loss", "MINE"], "expected NAME=LOSS"),
+        (["--device", "gpu"], "unknown device 'gpu'"),
+        (["mnist-symmetric", "--data", "/nowhere"], "no mnist in /nowhere"),
+    ],
+)
+def test_mistakes_are_one_line(capsys, tmp_path, options, message):
+    store = tmp_path / "runs"
+    code, out, err = run(capsys, "bench", "run", *options, "--store", store, "--quiet")
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert message in err
+    assert not list(store.glob("*"))
+
+
+def test_a_store_that_is_a_file(capsys, tmp_path, toml):
+    (tmp_path / "file").write_text("")
+    code, out, err = run(capsys, "bench", "run", toml, "--store", tmp_path / "file")
+    assert (code, out) == (2, "")
+    assert err == f"noiseproof: {tmp_path / 'file'}: File exists\n"

@@ -1,0 +1,241 @@
+"""The Ray engine: a node is killed, a run is interrupted, an address is wrong."""
+
+import contextlib
+import os
+import signal
+import socket
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from noiseproof.bench import load_grid, local
+from noiseproof.bench.board import Board
+from noiseproof.bench.engine import Settings
+from noiseproof.bench.run import cells_left
+from noiseproof.bench.worker import Broken, Mistake, Progress
+from noiseproof.cli import main
+from noiseproof.errors import DataError, ParameterError
+from noiseproof.results import Store
+
+ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'noiseproof[ray]'")
+ray_engine = pytest.importorskip("noiseproof.bench.ray_engine")
+ray_cluster = pytest.importorskip("noiseproof.bench.ray_cluster")
+ray_task = pytest.importorskip("noiseproof.bench.ray_task")
+
+pytestmark = [
+    # Ray leaves files and processes to the garbage collector, and says what it will change.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"),
+    pytest.mark.filterwarnings("ignore::FutureWarning:ray"),
+]
+
+GRID = """
+dataset = "digits"
+noises = ["none", "symmetric:0.4"]
+seeds = [1]
+[rows]
+CE = "CE"
+AGCE = "AGCE(a=4, q=0.2)"
+[overrides]
+epochs = {epochs}
+"""
+
+
+@pytest.fixture
+def ray_home(monkeypatch):
+    """A home of its own, with a short name: it is the beginning of the names of sockets."""
+    with tempfile.TemporaryDirectory(prefix="np", dir="/tmp", ignore_cleanup_errors=True) as home:
+        for name in ("HOME", "RAY_TMPDIR", "TMPDIR"):
+            monkeypatch.setenv(name, home)
+        monkeypatch.delenv("RAY_ADDRESS", raising=False)
+        monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        monkeypatch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        yield Path(home)
+        ray.shutdown()
+
+
+def cells_of(folder, epochs):
+    path = folder / "grid.toml"
+    path.write_text(GRID.format(epochs=epochs))
+    return load_grid(path).cells()
+
+
+def decisive(record):
+    """All of a record but how long it took."""
+    values = replace(record, seconds=0.0).to_dict()
+    for row in (*values["history"], values["last"], values["best"]):
+        row.pop("seconds")
+    return values
+
+
+class Interrupted(Board):
+    """Ctrl-C after the first result."""
+
+    def done(self, worker, cell, record):
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_run_goes_on(ray_home, tmp_path):
+    ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+    cells = cells_of(tmp_path, epochs=2)
+    diverges = replace(cells[0], recipe=cells[0].recipe.override(lr=1e30))
+    cells = (cells[0], diverges, cells[1])
+    store = Store(tmp_path / "store")
+    settings = Settings(save=True, device="cpu")
+
+    with pytest.raises(KeyboardInterrupt):
+        ray_engine.run(cells, store, settings, Interrupted())
+    assert list(store.records()) == [cells[0].key]
+    assert not any(store.running(cell.key) for cell in cells)
+
+    rest = cells_left(cells, store, save=True)
+    assert rest == cells[1:]
+    tally = ray_engine.run(cells, store, settings, Board())
+    assert tally.ran == 2
+    assert not tally.lost
+    assert set(tally.records) == {cell.key for cell in cells}
+    records = store.records()
+    assert records[diverges.key].status == "failed"
+    models = [store.files(records[cell.key]).model.exists() for cell in cells]
+    assert models == [True, False, True]
+    assert not list(ray_home.glob("noiseproof-*")), "a folder of a finished cell is left"
+
+
+class Killer(Board):
+    """Kills a node as soon as one cell has its result and the node is at work on another."""
+
+    def __init__(self, cluster, node):
+        self.cluster, self.node, self.said, self.results = cluster, node, [], 0
+
+    def say(self, message):
+        self.said.append(message)
+
+    def done(self, worker, cell, record):
+        self.results += 1
+
+    def start(self, worker, cell):
+        if self.node is None or not self.results:
+            return
+        raylet = self.node.all_processes["raylet"][0].process.pid
+        for pid in wait_for_work(raylet):
+            os.kill(pid, signal.SIGKILL)
+        self.cluster.remove_node(self.node, allow_graceful=False)
+        self.node = None
+
+
+def wait_for_work(raylet):
+    """Return the processes of a node, once one of them is at work on a cell."""
+    for _ in range(6000):
+        pids = [int(p) for p in Path(f"/proc/{raylet}/task/{raylet}/children").read_text().split()]
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"ray::work"):
+                    return pids
+        time.sleep(0.01)
+    raise AssertionError("the node was never given a cell")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds processes in /proc")
+def test_a_node_is_killed_and_the_records_are_those_of_the_local_engine(ray_home, tmp_path):
+    from ray.cluster_utils import Cluster
+
+    cells = cells_of(tmp_path, epochs=10)
+    ours, theirs = Store(tmp_path / "ray"), Store(tmp_path / "local")
+    cluster = Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+    )
+    try:
+        board = Killer(cluster, cluster.add_node(num_cpus=1))
+        cluster.wait_for_nodes()
+        settings = Settings(device="cpu", address=cluster.address)
+        tally = ray_engine.run(cells, ours, settings, board)
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+    assert board.node is None, "no node was killed"
+    assert any("was lost" in line for line in board.said), "no cell was at work on the node"
+    assert not tally.lost
+    assert tally.ran == len(cells)
+
+    local.run(cells, theirs, Settings(device="cpu", workers=1), Board())
+    mine, expected = ours.records(), theirs.records()
+    assert len(mine) == len(cells)
+    assert {k: decisive(r) for k, r in mine.items()} == {
+        k: decisive(r) for k, r in expected.items()
+    }
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "no.such.host.invalid:1"])
+def test_a_cluster_that_does_not_answer_is_one_line_at_once(address, tmp_path, capsys):
+    started = time.monotonic()
+    command = ["bench", "run", "digits-symmetric", "--engine", "ray", "--address", address]
+    assert main([*command, "--store", str(tmp_path / "store")]) == 2
+    said = capsys.readouterr().err
+    assert said == f"noiseproof: no Ray cluster answers at {address}\n"
+    assert time.monotonic() - started < 30
+
+
+def test_a_server_that_is_not_ray_does_not_answer():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        server.settimeout(10)
+        client = socket.create_connection(("127.0.0.1", port))
+        client.close()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ray_cluster, "TIMEOUT", 0.2)
+            with pytest.raises(ParameterError, match="no Ray cluster answers"):
+                ray_cluster.find_cluster(f"127.0.0.1:{port}")
+
+
+@pytest.mark.parametrize("address", ["localhost", "host:", ":6379", "http://host:80", "host:99999"])
+def test_what_is_no_address_is_said(address):
+    with pytest.raises(ParameterError, match="expected the address of a Ray cluster"):
+        ray_cluster.find_cluster(address)
+
+
+def test_small_networks_share_a_gpu(tmp_path):
+    cell = cells_of(tmp_path, epochs=1)[0]
+    of = {
+        name: replace(cell, recipe=cell.recipe.override(network=name))
+        for name in ("cnn4", "resnet34")
+    }
+    cluster = ray_engine._Needs(cpus=64.0, gpus=4.0)
+    assert cluster.slots([of["cnn4"]]) == 16
+    assert cluster.slots([of["resnet34"]]) == 4
+    assert ray_engine._Needs(cpus=6.0, gpus=4.0).slots([of["cnn4"]]) == 6
+    assert ray_engine._Needs(cpus=6.0, gpus=0.0).slots([of["resnet34"]]) == 6
+    assert ray_engine._Needs(cpus=0.0, gpus=0.0).slots([cell]) == 1
+
+
+def test_errors_of_a_node_say_which_node(monkeypatch, tmp_path):
+    monkeypatch.setattr(ray_task.platform, "node", lambda: "n7")
+    match ray_task._explain(DataError("mnist: not there"), tmp_path):
+        case Mistake(error):
+            assert isinstance(error, DataError)
+            assert str(error) == "mnist: not there (on n7)"
+        case other:
+            pytest.fail(f"{other}")
+    full = OSError(28, "No space left on device", "/tmp/x")
+    wrapped = RuntimeError("torch could not write")
+    wrapped.__cause__ = full
+    match ray_task._explain(wrapped, tmp_path):
+        case Mistake(OSError(errno=28, filename="n7:/tmp/x")):
+            pass
+        case other:
+            pytest.fail(f"{other}")
+    assert ray_task._explain(KeyError("x"), tmp_path) == Broken("KeyError: 'x' (on n7)")
+
+
+def test_the_engine_hears_the_last_epoch_of_each_cell():
+    post = ray_task.Post()
+    wire = SimpleNamespace(put=SimpleNamespace(remote=post.put))
+    for key, numbers in (("a", (1, 2)), ("b", (1,))):
+        for number in numbers:
+            ray_task.Sender(wire, key).epoch(SimpleNamespace(number=number, test_accuracy=0.5))
+    assert post.take() == {"a": Progress(2, 0.5), "b": Progress(1, 0.5)}
+    assert post.take() == {}

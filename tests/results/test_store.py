@@ -1,0 +1,193 @@
+"""Stores: many writers, torn files, merging by copying, and locks that end with their process."""
+
+import json
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from noiseproof import data, train
+from noiseproof.errors import DataError
+from noiseproof.results import Record, RunFiles, RunningElsewhereError, Store, Summary, complete
+from noiseproof.results.key import experiment_key
+from noiseproof.results.lock import is_locked, lock_file, locked
+
+ONE = train.Machine(threads=1)
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    recipe = train.Recipe(network="linear", epochs=2, exact=True)
+    return train.prepare(data.load("digits"), recipe, "CE", "symmetric:0.4", seed=1)
+
+
+@pytest.fixture(scope="module")
+def record(experiment):
+    return Record.of(experiment, experiment.run(ONE)[0], ONE)
+
+
+def seeds(record, numbers):
+    """Records of other cells, whose identities are as different as real ones."""
+    return [replace(record, seed=i, identity=f"{i:04x}{record.identity[4:]}") for i in numbers]
+
+
+def test_what_is_put_is_found(record, experiment, tmp_path):
+    store = Store(tmp_path / "new")
+    assert store.records() == {}
+    path = store.put(record)
+    assert path == RunFiles.of(store.path, experiment).record
+    assert store.records() == {record.key: record}
+    assert store.find(record.key) == record
+    assert store.find("no such key") is None
+    assert record.key == experiment_key(experiment)
+
+
+def test_concurrent_writers(record, tmp_path):
+    store = Store(tmp_path)
+    cells = seeds(record, range(40))
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(store.put, cells * 3))
+        seen = list(threads.map(lambda _: len(Store(tmp_path).records()), range(8)))
+    assert seen == [40] * 8
+    assert not store.damaged
+    assert len(list(tmp_path.iterdir())) == 40
+
+
+def test_stores_merge_by_copying(record, tmp_path):
+    ours, theirs = Store(tmp_path / "ours"), Store(tmp_path / "theirs")
+    for store, numbers in ((ours, range(4)), (theirs, range(2, 7))):
+        for cell in seeds(record, numbers):
+            store.put(cell)
+    shutil.copytree(theirs.path, ours.path, dirs_exist_ok=True)
+    assert sorted(r.seed for r in ours.records().values()) == list(range(7))
+    shutil.copytree(theirs.path, ours.path / "machine 2")  # or as a folder of its own
+    assert len(ours.records()) == 7
+
+
+@pytest.mark.parametrize("cut", [0, 1, 300, -3])
+def test_torn_files_are_set_aside(record, tmp_path, cut):
+    store = Store(tmp_path)
+    good, bad = seeds(record, (1, 2))
+    path = store.put(bad)
+    store.put(good)
+    path.write_bytes(path.read_bytes()[:cut])
+    assert store.records() == {good.key: good}
+    assert store.damaged == [Path(f"{path}.damaged")]
+    assert store.damaged[0].exists()
+    assert not path.exists()
+    again = Store(tmp_path)
+    assert again.records() == {good.key: good}
+    assert again.damaged == []
+
+
+def test_what_is_whole_json_and_no_whole_record(record, tmp_path):
+    store = Store(tmp_path)
+    values = record.to_dict()
+    damages = [
+        [],
+        {},
+        {**values, "history": values["history"][:1]},
+        {**values, "history": [{}]},
+        {**values, "identity": "0" * 64},  # another run's record under this name
+        {**values, "recipe": {"network": 3}},
+        {**values, "status": "failed"},  # but no reason
+    ]
+    for damage in damages:
+        path = store.put(record)
+        path.write_text(json.dumps(damage))
+        assert store.records() == {}
+        assert not path.exists()
+    assert len(store.damaged) == len(damages)
+
+
+def test_files_of_others_are_left_alone(record, tmp_path):
+    store = Store(tmp_path)
+    path = store.put(record)
+    other = tmp_path / "package.json"
+    other.write_text("no json")
+    newer = tmp_path / f"new-{'0' * 10}.json"
+    newer.write_text(json.dumps({"schema": 99}))
+    (tmp_path / f".{path.name}.abc.part").write_text("half")
+    before = set(tmp_path.iterdir())
+    assert store.records() == {record.key: record}
+    assert (set(tmp_path.iterdir()), store.damaged) == (before, [])
+
+
+def test_a_result_counts_before_a_failure(record, tmp_path):
+    failed = replace(record, identity="f" * 64, failure="the loss is nan", status="failed")
+    store = Store(tmp_path)
+    store.put(failed)
+    assert store.find(record.key) == failed
+    store.put(record)
+    assert store.find(record.key) == record
+
+
+def test_a_store_that_cannot_be_written_to(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("")
+    with pytest.raises(OSError, match="File exists"):
+        Store(path).check_writable()
+    Store(tmp_path / "a/b").check_writable()
+    assert list((tmp_path / "a/b").iterdir()) == []
+
+
+def test_tidy(record, experiment, tmp_path):
+    store = Store(tmp_path)
+    store.put(record)
+    files = RunFiles.of(tmp_path, experiment)
+    other = tmp_path / "other.checkpoint.pt"
+    for path in (files.checkpoint, other):
+        path.write_text("")
+    store.tidy()
+    assert set(tmp_path.iterdir()) == {files.record, other}
+
+
+def test_two_processes_never_work_on_one_run(experiment, record, tmp_path):
+    store, key = Store(tmp_path), experiment_key(experiment)
+    lock = lock_file(tmp_path, key)
+    with locked(lock, "it"):
+        assert store.running(key)
+        with pytest.raises(RunningElsewhereError, match=r"CE on digits .* is running in another"):
+            complete(experiment, tmp_path, ONE)
+    assert not store.running(key)
+    assert complete(experiment, tmp_path, ONE).accuracy == record.accuracy
+    assert [path.suffix for path in tmp_path.iterdir()] == [".json"]  # no lock stays
+
+
+def test_a_lock_ends_with_its_process(tmp_path):
+    path = tmp_path / "a.lock"
+    code = (
+        "import sys, time; from pathlib import Path; from noiseproof.results.lock import locked\n"
+        "with locked(Path(sys.argv[1]), 'it'): print('held', flush=True); time.sleep(60)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        assert process.stdout.readline() == "held\n"
+        assert is_locked(path)
+        process.kill()
+    assert path.exists()
+    assert not is_locked(path)
+    with locked(path, "it"):
+        assert is_locked(path)
+    assert not path.exists()
+
+
+def test_summary():
+    three = Summary((0.97, 0.96, 0.98))
+    assert (three.count, three.mean) == (3, pytest.approx(0.97))
+    assert three.std == pytest.approx((2 / 3 * 0.01**2) ** 0.5)
+    assert Summary((0.5,)).std is None
+
+
+def test_records_of_the_first_days_have_no_matrix(record, tmp_path):
+    values = record.to_dict()
+    del values["matrix"]
+    assert Record.from_dict(values) == record
+    with pytest.raises(DataError):
+        Record.read(tmp_path / "none.json")
