@@ -1,26 +1,53 @@
 import re
+from dataclasses import replace
 
+import pandas as pd
 import pytest
+import torch
 
-from noiseproof import demo
+from noiseproof import data, demo
+from noiseproof.cli import main
+from noiseproof.errors import ParameterError
 
 
-def test_the_demo_shows_what_the_package_is_for(tmp_path, capsys):
-    demo.run(tmp_path / "demo.png", seed=1)
+def shown(capsys):
+    """Run the demo; return its last line's numbers."""
+    assert main(["demo"]) == 0
     out = capsys.readouterr().out
-    accuracy = dict(re.findall(r"^(CE|AGCE\(.*?\)) +([\d.]+)%", out, re.MULTILINE))
-    ce, agce = (float(v) for v in accuracy.values())
-    assert agce > ce + 25
-    assert agce > 80
-    assert (tmp_path / "demo.png").stat().st_size > 10_000
+    assert "$ noiseproof fit noiseproof-demo/digits.csv --label digit" in out
+    assert "the report: noiseproof-demo/fit/report.html" in out
+    return tuple(map(float, re.findall(r"([+-]?[\d.]+)(?:%| points)", out.splitlines()[-1])))
 
 
-def test_the_same_seed_gives_the_same_run(monkeypatch):
-    torch = pytest.importorskip("torch")
-    monkeypatch.setattr(demo, "EPOCHS", 2)
-    x = torch.rand(64, 20)
-    y = torch.randint(10, (64,))
-    wrong = torch.ones(64, dtype=torch.bool)
-    runs = [demo.train(demo.read_loss("MAE"), x, y, wrong, x, y, seed) for seed in (1, 1, 2)]
-    assert runs[0] == runs[1]
-    assert runs[0] != runs[2]
+@pytest.mark.slow
+def test_the_demo_shows_what_the_package_is_for(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    ours, plain, gain = shown(capsys)
+    assert ours > 90
+    assert gain > 5
+    assert ours - plain == pytest.approx(gain, abs=0.11)
+
+
+def test_the_demo_names_the_report_and_the_gain_and_can_be_run_again(tmp_path, monkeypatch, capsys):
+    digits = data.load("digits")
+    few = replace(digits, train=digits.train.subset(torch.arange(90)))
+    monkeypatch.setattr(demo, "load", lambda name: few)
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        assert len(shown(capsys)) == 3
+    assert (tmp_path / "noiseproof-demo" / "fit" / "report.html").stat().st_size > 10_000
+
+
+def test_four_in_ten_of_its_labels_are_wrong_and_the_tests_are_right(tmp_path):
+    files = demo.prepare(tmp_path / "demo", seed=1)
+    assert files.wrong == pytest.approx(0.4, abs=0.04)
+    assert (len(pd.read_csv(files.train)), len(pd.read_csv(files.test))) == (1442, 355)
+    first = files.train.read_bytes()
+    assert demo.prepare(tmp_path / "demo", seed=1).train.read_bytes() == first
+    assert demo.prepare(tmp_path / "demo", seed=2).train.read_bytes() != first
+
+
+def test_it_touches_no_folder_of_someone_else(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(ParameterError, match="is of no demonstration"):
+        demo.prepare(tmp_path)

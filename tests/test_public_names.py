@@ -37,6 +37,8 @@ PROMISED = [
     "calibration",
     "excess_risk_constant",
     "check_excess_risk",
+    "fit",
+    "recommend",
     "noise",
     "errors",
 ]

@@ -7,6 +7,9 @@
 tensor(True)
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from noiseproof import errors, noise
 from noiseproof.losses import (
     AEL,
@@ -45,6 +48,10 @@ from noiseproof.theory import (
     minimise_risk,
 )
 
+if TYPE_CHECKING:
+    from noiseproof.advise.fit import fit as fit
+    from noiseproof.advise.recommend import recommend as recommend
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -72,6 +79,7 @@ __all__ = [
     "check_excess_risk",
     "errors",
     "excess_risk_constant",
+    "fit",
     "is_asymmetric",
     "is_completely_asymmetric",
     "is_symmetric",
@@ -81,5 +89,15 @@ __all__ = [
     "noise",
     "paper_loss",
     "parameter",
+    "recommend",
     "registry",
 ]
+
+#: What needs pandas or scikit-learn is imported when it is asked for.
+_LATER = {"fit": "noiseproof.advise.fit", "recommend": "noiseproof.advise.recommend"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)

@@ -35,7 +35,7 @@ def test_symmetric_and_pair_flip(K: int, rate: float) -> None:
     assert (np.diag(T.matrix) == 1 - rate).all()
     np.testing.assert_allclose(T.matrix[~np.eye(K, dtype=bool)], rate / (K - 1), atol=1e-15)
     if rate > 1e-9:
-        assert T.clean_level == pytest.approx((1 - rate) * (K - 1) / rate, abs=1e-9)
+        assert T.clean_level == pytest.approx((1 - rate) * (K - 1) / rate, rel=1e-9)
     flip = pair_flip(K, rate)
     assert T.rate == pytest.approx(rate, abs=1e-12)
     assert flip.rate == pytest.approx(rate, abs=1e-12)

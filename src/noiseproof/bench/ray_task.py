@@ -13,7 +13,7 @@ from typing import Any
 from noiseproof.bench.cell import Cell
 from noiseproof.bench.engine import Settings
 from noiseproof.bench.run_cell import run_cell
-from noiseproof.bench.worker import Broken, Mistake, Progress, _system_error
+from noiseproof.bench.worker import Broken, Mistake, Progress, system_error
 from noiseproof.errors import NoiseproofError
 from noiseproof.results import Record, RunningElsewhereError, Store
 from noiseproof.train import Epoch
@@ -69,7 +69,7 @@ def _explain(error: Exception, out: Path) -> Mistake | Broken:
     node = platform.node()
     if isinstance(error, NoiseproofError):
         return Mistake(type(error)(f"{error} (on {node})"))
-    if (cause := _system_error(error)) is not None:
+    if (cause := system_error(error)) is not None:
         where = f"{node}:{cause.filename or out}"
         return Mistake(OSError(cause.errno, cause.strerror, where))
     return Broken(" ".join(f"{type(error).__name__}: {error} (on {node})".split()))

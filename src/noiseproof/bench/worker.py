@@ -75,12 +75,12 @@ def _answer(cell: Cell, wire: Connection, out: Path, settings: Settings) -> Mess
     except Exception as error:
         if isinstance(error, NoiseproofError):
             return Mistake(type(error)(str(error)))
-        if (cause := _system_error(error)) is not None:
+        if (cause := system_error(error)) is not None:
             return Mistake(OSError(cause.errno, cause.strerror, cause.filename or str(out)))
         return Broken(" ".join(f"{type(error).__name__}: {error}".split()))
 
 
-def _system_error(error: BaseException | None) -> OSError | None:
+def system_error(error: BaseException | None) -> OSError | None:
     """Return the system's error behind an exception: torch wraps that of a full disk."""
     while error is not None:
         if isinstance(error, OSError):

@@ -4,7 +4,16 @@ import sys
 
 import typer
 
-from noiseproof.cli import experiment, theory  # noqa: F401  (each module adds its commands to the app)
+from noiseproof.cli import (  # noqa: F401  (each module adds its commands to the app)
+    bench,
+    bench_report,
+    bench_table,
+    experiment,
+    figure,
+    fit,
+    recommend,
+    theory,
+)
 from noiseproof.cli.app import app
 from noiseproof.errors import NoiseproofError
 

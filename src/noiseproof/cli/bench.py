@@ -121,7 +121,8 @@ def run_bench(
     from noiseproof.results import Store
     from noiseproof.train import pick_device
 
-    pick_device(device)
+    if engine == "local":  # with Ray the device is one of the nodes'
+        pick_device(device)
     grids = choose_grids(names, add_loss, rows, noise, seeds, recipe)
     settings = Settings(data, save, device, workers, address)
     board = pick_board(quiet or as_json)

@@ -69,7 +69,7 @@ def _load_path(name: str | Path, label: str, size: int | None) -> TrainTest[Data
         raise DataError(f"{path}: no such file or folder")
     if suffix == ".npz":
         return read_npz(path)
-    if suffix in table.SUFFIXES:
+    if table.table_suffix(path):
         return hold_out(table.read_table(path, label))
     raise DataError(f"{path}: expected an .npz, .csv, .tsv or .parquet file or a folder of images")
 

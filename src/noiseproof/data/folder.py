@@ -1,10 +1,12 @@
 """A user's own images: a folder with one sub-folder a class."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
@@ -50,29 +52,42 @@ def _folders(root: Path) -> list[str]:
         raise DataError(f"{root}: cannot be read ({error.strerror})") from None
 
 
-def _read(root: Path, classes: list[str], size: int | None) -> Dataset:
-    from tqdm import tqdm
-
+def list_images(root: Path) -> tuple[list[Path], list[str]]:
+    """Return the image files in the sub-folders of ``root``, and for each its sub-folder's name."""
     files = [
-        (path, label)
-        for label, name in enumerate(classes)
-        if (root / name).is_dir()
+        path
+        for name in _folders(root)
         for path in sorted((root / name).iterdir())
         if path.suffix.lower() in SUFFIXES and path.name[0] != "."
     ]
-    if len(classes) < 2 or not files:
+    labels = [path.parent.name for path in files]
+    if not files:
         raise DataError(f"{root}: expected a sub-folder of images for each of two or more classes")
+    return files, labels
+
+
+def read_images(files: Sequence[Path], size: int | None = None) -> npt.NDArray[np.uint8]:
+    """Decode image files to uint8 (N, C, H, W), grey ones among coloured ones as coloured."""
+    from tqdm import tqdm
+
     with ThreadPoolExecutor() as pool:
-        decoded = pool.map(lambda file: decode(file[0], size), files)
+        decoded = pool.map(lambda file: decode(file, size), files)
         bar = tqdm(decoded, "decoding", len(files), unit="image", delay=2, disable=None)
         images = list(bar)
     colour = max(len(image) for image in images)
-    for image, (path, _) in zip(images, files, strict=True):
+    for image, path in zip(images, files, strict=True):
         if image.shape[1:] != images[0].shape[1:]:
             first, this = ("x".join(map(str, i.shape[1:])) for i in (images[0], image))
-            raise DataError(f"{path}: {this} pixels where {files[0][0]} has {first}; give a size")
+            raise DataError(f"{path}: {this} pixels where {files[0]} has {first}; give a size")
     whole = np.empty((len(images), colour, *images[0].shape[1:]), np.uint8)
     for at, image in enumerate(images):
         whole[at] = image  # a grey image among colour ones is repeated over the channels
-    labels = torch.tensor([label for _, label in files])
-    return Dataset(torch.from_numpy(whole), labels, tuple(classes), root.name)
+    return whole
+
+
+def _read(root: Path, classes: list[str], size: int | None) -> Dataset:
+    files, names = list_images(root)
+    if len(classes) < 2:
+        raise DataError(f"{root}: expected a sub-folder of images for each of two or more classes")
+    labels = torch.tensor([classes.index(name) for name in names])
+    return Dataset(torch.from_numpy(read_images(files, size)), labels, tuple(classes), root.name)

@@ -36,3 +36,14 @@ def decode(path: Path, size: int | None = None, grey: bool = True) -> npt.NDArra
         raise DataError(f"{path}: cannot be read as an image ({reason})") from None
     array = np.array(picture, np.uint8)
     return array[None] if array.ndim == 2 else np.ascontiguousarray(array.transpose(2, 0, 1))
+
+
+def dimensions(path: Path) -> tuple[int, int]:
+    """Return the width and height of an image file, read from its header alone."""
+    from PIL import Image
+
+    try:
+        with Image.open(path) as file:
+            return file.size
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise DataError(f"{path}: cannot be read as an image ({error})") from None

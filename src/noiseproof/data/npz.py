@@ -25,7 +25,10 @@ def read_npz(path: str | Path) -> TrainTest[Dataset]:
         path: the ``.npz`` file; pickled objects in it are refused.
     """
     path = Path(path)
-    arrays = _arrays(path)
+    arrays = read_arrays(path)
+    for name in ("X", "y"):
+        if name not in arrays:
+            raise DataError(f"{path}: has no array {name}, only {', '.join(arrays) or 'nothing'}")
     if ("X_test" in arrays) != ("y_test" in arrays):
         raise DataError(f"{path}: X_test and y_test come together or not at all")
     tested = "X_test" in arrays
@@ -44,7 +47,8 @@ def read_npz(path: str | Path) -> TrainTest[Dataset]:
     return TrainTest(train, replace(test, normalisation=train.constants))
 
 
-def _arrays(path: Path) -> dict[str, Array]:
+def read_arrays(path: Path) -> dict[str, Array]:
+    """Return every array of an ``.npz`` by its name; pickled objects are refused."""
     try:
         with path.open("rb") as stream:
             file = np.load(stream, allow_pickle=False)
@@ -54,9 +58,6 @@ def _arrays(path: Path) -> dict[str, Array]:
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         reason = str(error).partition("\n")[0]
         raise DataError(f"{path}: cannot be read as .npz ({reason})") from None
-    for name in ("X", "y"):
-        if name not in arrays:
-            raise DataError(f"{path}: has no array {name}, only {', '.join(arrays) or 'nothing'}")
     return arrays
 
 

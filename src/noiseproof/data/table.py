@@ -1,5 +1,6 @@
 """A user's own table: CSV, TSV or Parquet with a column of labels."""
 
+import gzip
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,17 @@ from noiseproof.errors import DataError, did_you_mean
 if TYPE_CHECKING:
     import pandas as pd
 
-SUFFIXES = frozenset({".csv", ".tsv", ".parquet", ".pq"})
+SUFFIXES = frozenset({".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".pq"})
+
+
+def table_suffix(path: Path) -> str | None:
+    """Return which of :data:`SUFFIXES` a file name ends with; None where it is no table.
+
+    >>> table_suffix(Path("Reviews.CSV.gz")), table_suffix(Path("reviews.txt"))
+    ('.csv.gz', None)
+    """
+    name = path.name.lower()
+    return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
 
 
 def read_table(path: str | Path, label: str) -> Dataset:
@@ -22,7 +33,7 @@ def read_table(path: str | Path, label: str) -> Dataset:
     Columns of text are left out; :attr:`Dataset.features` names the ones taken.
 
     Args:
-        path: the file, ``.csv``, ``.tsv``, ``.parquet`` or ``.pq``.
+        path: the file, ``.csv``, ``.tsv`` (either also ``.gz``), ``.parquet`` or ``.pq``.
         label: the column of labels, numbers or text.
     """
     path = Path(path)
@@ -50,17 +61,53 @@ def read_table(path: str | Path, label: str) -> Dataset:
     )
 
 
-def read_frame(path: Path) -> "pd.DataFrame":
-    """Read a table file, with every way it can fail as one line."""
+def read_frame(path: Path, encoding: str | None = None, progress: bool = False) -> "pd.DataFrame":
+    """Read a table file, with every way it can fail as one line.
+
+    Args:
+        path: the file; a ``.csv`` without a comma in its header may use semicolons.
+        encoding: of the text; None is UTF-8, or UTF-16 where the file says so.
+        progress: show a bar where reading takes longer than two seconds.
+    """
     # Imported here because pandas takes half a second that nobody else should pay.
     import pandas as pd
 
+    suffix = table_suffix(path) or ".csv"
     try:
-        if path.suffix.lower() in (".parquet", ".pq"):
+        if suffix in (".parquet", ".pq"):
             return pd.read_parquet(path)
-        return pd.read_csv(path, sep="\t" if path.suffix.lower() == ".tsv" else ",")
+        return _read_text(path, suffix, encoding, progress)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
-    except (OSError, ValueError, pd.errors.ParserError) as error:
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise DataError(
+            f"{path}: cannot be read as {suffix[1:]} (byte 0x{byte:02x} is no {error.encoding} "
+            "text): save it as UTF-8, or name its encoding, such as cp1252"
+        ) from None
+    except LookupError:
+        raise DataError(f"{path}: no encoding of the name {encoding!r}") from None
+    except (OSError, EOFError, ValueError, pd.errors.ParserError) as error:
         reason = str(error).strip().partition("\n")[0]
-        raise DataError(f"{path}: cannot be read as {path.suffix[1:]} ({reason})") from None
+        raise DataError(f"{path}: cannot be read as {suffix[1:]} ({reason})") from None
+
+
+def _read_text(path: Path, suffix: str, encoding: str | None, progress: bool) -> "pd.DataFrame":
+    import pandas as pd
+    from tqdm import tqdm
+
+    opener = gzip.open if suffix.endswith(".gz") else open
+    with opener(path, "rb") as file:
+        head = file.read(1 << 16)
+    encoding = encoding or ("utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    header = head.decode(encoding, errors="ignore").partition("\n")[0]
+    separator = "\t" if suffix.startswith(".tsv") else ","
+    if separator == "," and "," not in header and ";" in header:
+        separator = ";"
+    total = path.stat().st_size
+    with path.open("rb") as file, tqdm.wrapattr(
+        file, "read", total, desc=f"reading {path.name}", delay=2, leave=False,
+        disable=None if progress else True,
+    ) as watched:  # fmt: skip
+        content = gzip.GzipFile(fileobj=watched) if suffix.endswith(".gz") else watched
+        return pd.read_csv(content, sep=separator, encoding=encoding)

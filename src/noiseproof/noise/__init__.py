@@ -8,6 +8,7 @@
 """
 
 from noiseproof.noise.corruption import Corruption, human_corruption
+from noiseproof.noise.estimate import EstimatedTransition, estimate
 from noiseproof.noise.generate import asymmetric, identity, pair_flip, superclass, symmetric
 from noiseproof.noise.instance import instance_dependent
 from noiseproof.noise.parse import parse
@@ -17,9 +18,11 @@ from noiseproof.noise.transition import TransitionMatrix
 
 __all__ = [
     "Corruption",
+    "EstimatedTransition",
     "Noise",
     "TransitionMatrix",
     "asymmetric",
+    "estimate",
     "human_corruption",
     "identity",
     "instance_dependent",

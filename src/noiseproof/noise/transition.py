@@ -182,7 +182,7 @@ class TransitionMatrix:
     def __repr__(self) -> str:
         verdict = "dominant" if self.dominant else "not dominant"
         return (
-            f"TransitionMatrix({len(self)} classes, rate {self.rate:.4g}, "
+            f"{type(self).__name__}({len(self)} classes, rate {self.rate:.4g}, "
             f"clean level {self.clean_level:.4g}, {verdict})"
         )
 

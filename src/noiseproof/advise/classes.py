@@ -1,0 +1,148 @@
+"""The classes of a user's labels: whatever type they come as, 0..K-1 inside, and back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.errors import DataError, did_you_mean
+
+Kind = Literal["text", "integer", "boolean"]
+Codes = NDArray[np.int64]
+
+#: Of a missing label.
+MISSING = -1
+#: More different whole numbers than this, on more than a tenth of the rows, are a quantity.
+MANY = 50
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The names of K classes, sorted, and the type they had.
+
+    Args:
+        names: as text.
+        kind: what the labels were: text, whole numbers (also written 3.0), or booleans.
+
+    >>> codes, classes = encode([3.0, 1.0, None, 3.0, 1.0], "votes.csv")
+    >>> codes.tolist(), classes.names, classes.values.tolist()
+    ([1, 0, -1, 1, 0], ('1', '3'), [1, 3])
+    """
+
+    names: tuple[str, ...]
+    kind: Kind
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The K labels as they came: text, integers or booleans."""
+        if self.kind == "integer":
+            return np.array([int(name) for name in self.names])
+        if self.kind == "boolean":
+            return np.array([name == "True" for name in self.names])
+        return np.array(self.names)
+
+    def codes(self, labels: Any, where: str) -> Codes:
+        """Return the numbers of other labels of the same classes, MISSING where there is none.
+
+        A label that is no class is an error that names it and ``where`` it was found.
+        """
+        values, _ = _as_text(labels, where)
+        at = {name: code for code, name in enumerate(self.names)}
+        unknown = next((v for v in values if v is not None and v not in at), None)
+        if unknown is not None:
+            raise DataError(f"{where}: label {unknown!r} is no class{did_you_mean(unknown, at)}")
+        return np.array([MISSING if v is None else at[v] for v in values], dtype=np.int64)
+
+
+def encode(labels: Any, where: str) -> tuple[Codes, Classes]:
+    """Number the classes of some labels; a label column that holds none is an error.
+
+    Args:
+        labels: text, whole numbers, booleans, floats without a fraction; missing values allowed.
+        where: the file and column, for messages.
+    """
+    values, kind = _as_text(labels, where)
+    present = [value for value in values if value is not None]
+    if not present:
+        raise DataError(f"{where}: every label is missing")
+    different = set(present)
+    names = sorted(different, key=int) if kind == "integer" else sorted(different)
+    _check_count(names, present, kind, where)
+    classes = Classes(tuple(names), kind)
+    at = {name: code for code, name in enumerate(names)}
+    codes = np.array([MISSING if v is None else at[v] for v in values], dtype=np.int64)
+    _check_sizes(np.bincount(codes[codes >= 0]), classes, where)
+    return codes, classes
+
+
+def _check_count(names: Sequence[str], present: Sequence[str], kind: Kind, where: str) -> None:
+    if len(names) < 2:
+        raise DataError(f"{where}: one class only, {names[0]!r}; there is nothing to tell apart")
+    quantity = kind == "integer" and len(names) > max(MANY, len(present) // 10)
+    if quantity or len(names) > max(MANY, len(present) // 2):
+        what = "a quantity" if kind == "integer" else "a name or free text"
+        raise DataError(
+            f"{where}: {len(names)} different values in {len(present)} rows are {what}, not classes"
+        )
+
+
+def _check_sizes(counts: NDArray[Any], classes: Classes, where: str) -> None:
+    single = [classes.names[i] for i in np.flatnonzero(counts == 1)]
+    if single:
+        more = f" (and {len(single) - 1} more)" if len(single) > 1 else ""
+        raise DataError(
+            f"{where}: class {single[0]!r}{more} has one row; merge it with another or remove it"
+        )
+
+
+def _as_text(labels: Any, where: str) -> tuple[list[str | None], Kind]:
+    """Return each label as text, None where it is missing, and what the labels were."""
+    import pandas as pd
+
+    column = labels if isinstance(labels, pd.Series) else pd.Series(_plain(labels, where))
+    column = column.reset_index(drop=True)
+    missing = column.isna().to_numpy()
+    present = column[~missing]
+    kind: Kind = "text"
+    if pd.api.types.is_bool_dtype(column) or _all(present, (bool, np.bool_)):
+        kind, texts = "boolean", [str(bool(value)) for value in present]
+    elif pd.api.types.is_numeric_dtype(column) or _all(present, (int, float, np.number)):
+        kind, texts = "integer", [str(number) for number in _whole(present, where)]
+    else:
+        texts = [str(value).strip() for value in present]
+    out: list[str | None] = [None] * len(column)
+    for at, text in zip(np.flatnonzero(~missing), texts, strict=True):
+        out[at] = text or None
+    return out, kind
+
+
+def _plain(labels: Any, where: str) -> Any:
+    values = np.asarray(labels)
+    if values.ndim != 1:
+        raise DataError(f"{where}: expected one label a row, got labels of shape {values.shape}")
+    return list(labels) if values.dtype.kind not in "biufUS" else _decoded(values)
+
+
+def _decoded(values: NDArray[Any]) -> NDArray[Any]:
+    return np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
+
+
+def _all(values: Any, types: tuple[type, ...]) -> bool:
+    return values.dtype == object and len(values) > 0 and all(isinstance(v, types) for v in values)
+
+
+def _whole(values: Any, where: str) -> list[int]:
+    numbers = values.to_numpy(np.float64)
+    if not np.isfinite(numbers).all():
+        raise DataError(f"{where}: a label is infinite")
+    fractions = numbers[numbers % 1 != 0]
+    if len(fractions):
+        raise DataError(
+            f"{where}: label {fractions[0]:g} is a quantity, not a class; give a column of classes"
+        )
+    return [int(value) for value in values]

@@ -1,0 +1,84 @@
+"""The families of asymmetric losses, each as one line from mild to strict: its ratio r."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from noiseproof.losses import AEL, AGCE, AUL, NCE, Loss
+
+Make = Callable[[float], Loss]
+
+#: Lower than any noise asks for: from here on the losses are cross entropy in all but name.
+LOWEST = 0.05
+#: Above it comes r = 1, which AEL does not have.
+HIGHEST = 0.98
+#: With more classes than these, the paper's weights for CIFAR-100; else those for CIFAR-10.
+MANY = 50
+
+
+@dataclass(frozen=True)
+class Family:
+    """Losses that differ in their asymmetry ratio alone.
+
+    Args:
+        name: as in the paper's tables.
+        at: the loss of ratio r, LOWEST <= r <= 1.
+        with_nce: whether NCE is added, which keeps the ratio (Theorem 5).
+    """
+
+    name: str
+    at: Make
+    with_nce: bool = False
+
+    def loss(self, ratio: float, classes: int) -> Loss:
+        """Return the member of ratio ``ratio``, or the nearest there is.
+
+        >>> print(families()[0].loss(0.5, classes=10))
+        AGCE(a=0.215, q=0.6)
+        """
+        term = self.at(min(1.0, max(LOWEST, ratio)))
+        if not self.with_nce:
+            return term
+        return 10 * NCE() + 0.1 * term if classes > MANY else NCE() + 4 * term
+
+
+def agce(ratio: float) -> Loss:
+    """AGCE with q = 0.6 as in the paper's CIFAR-10 row; q = 1, which is MAE, for r = 1."""
+    if ratio > HIGHEST:
+        return AGCE(a=1, q=1)
+    return AGCE(a=_up(_odds(ratio ** (1 / 0.4))), q=0.6)
+
+
+def aul(ratio: float) -> Loss:
+    """AUL with p = 2, over a so that its slope is near 1; p = 1, which is MAE, for r = 1."""
+    if ratio > HIGHEST:
+        return AUL(a=2, p=1)
+    a = 1 + _up(_odds(ratio))  # 1 / (1 - r)
+    return _scaled(AUL(a=a, p=2), 1 / a)
+
+
+def ael(ratio: float) -> Loss:
+    """AEL, times a so that its slope is near 1; it comes near r = 1 and does not reach it."""
+    a = _up(-1 / math.log(min(ratio, HIGHEST)))
+    return _scaled(AEL(a=a), a)
+
+
+def families() -> tuple[Family, ...]:
+    """Return the six families, in the order of the paper's tables."""
+    single = (Family("AGCE", agce), Family("AUL", aul), Family("AEL", ael))
+    return (*single, *(Family(f"NCE+{f.name}", f.at, with_nce=True) for f in single))
+
+
+def _scaled(loss: AUL | AEL, factor: float) -> Loss:
+    # Where a is large the plain loss has slopes that no learning rate is made for.
+    return float(f"{factor:.3g}") * loss if loss.a > 2 else loss
+
+
+def _odds(share: float) -> float:
+    return share / (1 - share)
+
+
+def _up(value: float) -> float:
+    """Round up to three digits: every family's ratio grows with a, so the margin is kept."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return float(f"{math.ceil(value / unit - 1e-9) * unit:.3g}")

@@ -1,0 +1,92 @@
+"""A fitted model in a folder: JSON and arrays, nothing that runs when it is read."""
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import noiseproof
+from noiseproof.advise.classes import Classes
+from noiseproof.advise.columns import Notes
+from noiseproof.advise.features import Preprocessor, load_features
+from noiseproof.advise.learn import Learned
+from noiseproof.advise.table import Samples
+from noiseproof.errors import DataError
+
+SCHEMA = 1
+RECIPE, FEATURES, WEIGHTS = "recipe.json", "preprocessing.json", "weights.npz"
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What turns inputs as they come into classes.
+
+    Args:
+        classes: the names of the classes.
+        features: what turns inputs into numbers.
+        learned: what turns numbers into probabilities.
+        label: the column of labels it was fitted to, "" where it had no name.
+    """
+
+    classes: Classes
+    features: Preprocessor
+    learned: Learned
+    label: str = ""
+
+    def probabilities(self, samples: Samples, notes: Notes) -> NDArray[np.float32]:
+        """Return (N, K) the probability of each class, and note what did not fit."""
+        return self.learned.predict_proba(self.features.transform(samples, notes))
+
+    def save(self, folder: Path) -> None:
+        """Write the files of the model into an existing folder."""
+        recipe = {
+            "schema": SCHEMA,
+            "noiseproof": noiseproof.__version__,
+            "label": self.label,
+            "classes": {"names": list(self.classes.names), "kind": self.classes.kind},
+            "learned": self.learned.describe(),
+        }
+        write_json(folder / RECIPE, recipe)
+        write_json(folder / FEATURES, self.features.describe())
+        arrays = {f"head.{name}": array for name, array in self.learned.arrays().items()}
+        arrays |= {f"features.{name}": array for name, array in self.features.arrays().items()}
+        np.savez(folder / WEIGHTS, allow_pickle=False, **arrays)
+
+
+def load_model(folder: str | Path) -> Model:
+    """Read a model from its folder, or from the folder that ``noiseproof fit`` wrote."""
+    folder = Path(folder)
+    inner = folder / "model" if (folder / "model").is_dir() else folder
+    if not (inner / RECIPE).is_file():
+        raise DataError(f"{folder}: there is no model of noiseproof's here")
+    try:
+        recipe = json.loads((inner / RECIPE).read_text(encoding="utf-8"))
+        if recipe["schema"] != SCHEMA:
+            raise DataError(f"{folder}: a model of schema {recipe['schema']}, expected {SCHEMA}")
+        features = json.loads((inner / FEATURES).read_text(encoding="utf-8"))
+        with np.load(inner / WEIGHTS, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        return Model(
+            Classes(tuple(recipe["classes"]["names"]), recipe["classes"]["kind"]),
+            load_features(features, _part(arrays, "features.")),
+            Learned.load(_part(arrays, "head."), recipe["learned"]),
+            recipe["label"],
+        )
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{folder}: the model is damaged ({type(error).__name__})") from None
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write plain values, with the names of classes as they are spelled."""
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}

@@ -1,0 +1,64 @@
+"""Predictions of a saved model for a file."""
+
+from pathlib import Path
+from typing import Any
+
+from noiseproof.advise.columns import Notes
+from noiseproof.advise.features import ImageFeatures
+from noiseproof.advise.model import Model
+from noiseproof.advise.table import read
+from noiseproof.errors import ParameterError
+from noiseproof.train.checkpoint import write_atomically
+
+
+def predict_file(
+    model: Model,
+    path: str | Path,
+    *,
+    embeddings: str | Path | None = None,
+    encoding: str | None = None,
+    progress: bool = False,
+) -> tuple[Any, list[str]]:
+    """Return a DataFrame of predictions, a row for each row of a file, and what did not fit.
+
+    Its columns are ``row``, ``prediction`` and for each class ``p(class)``.
+
+    Args:
+        model: from :func:`~noiseproof.advise.model.load_model`.
+        path: a file or folder of the kind the model was fitted to, labels not needed.
+        embeddings: a file of features for its rows, where the model was fitted to such.
+        encoding: of a text file; None is UTF-8.
+        progress: show a bar where reading takes long.
+    """
+    import pandas as pd
+
+    features, notes = model.features, Notes()
+    size = features.shape[1] if isinstance(features, ImageFeatures) else None
+    samples = read(
+        path, model.label or None, labelled=False, embeddings=embeddings, encoding=encoding,
+        size=size, progress=progress,
+    )  # fmt: skip
+    probabilities = model.probabilities(samples, notes)
+    table = pd.DataFrame(
+        {
+            "row": samples.rows or range(len(samples)),
+            "prediction": model.classes.values[probabilities.argmax(axis=1)],
+        }
+    )
+    shares = pd.DataFrame(probabilities, columns=[f"p({name})" for name in model.classes.names])
+    return pd.concat([table, shares.round(6)], axis=1), notes.lines
+
+
+def check_out(out: Path, force: bool) -> None:
+    """Say at once that predictions cannot be written there."""
+    if out.exists() and not force:
+        raise ParameterError(f"{out} exists; nothing is overwritten without --force")
+    if out.is_dir() or not out.resolve().parent.is_dir():
+        raise ParameterError(
+            f"cannot write {out}: it is a directory, or its directory is not there"
+        )
+
+
+def write_table(table: Any, out: Path) -> None:
+    """Write a table as CSV, whole or not at all."""
+    write_atomically(out, lambda file: table.to_csv(file, index=False))

@@ -1,0 +1,210 @@
+"""Which loss, with which parameters, for noise that is known or was estimated."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from noiseproof.advise.families import LOWEST, MANY, families
+from noiseproof.errors import NoiseError, ParameterError, TheoryError
+from noiseproof.losses import Loss
+from noiseproof.noise import EstimatedTransition, Noise, TransitionMatrix, estimate, parse
+from noiseproof.theory import asymmetry_ratio
+from noiseproof.theory.tolerance import symmetric_rate
+
+#: The margin c*r to keep: the least measured that has 90 % of what the best gained over CE, on
+#: digits (``benchmarks/margin.py``, docs/recommend.md).
+MARGIN = 2.0
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A loss for a noise.
+
+    Attributes:
+        loss: the loss, ready to train with.
+        family: such as ``"NCE+AGCE"``.
+        clean_level: c of the noise; for an estimated one the lower end of its interval.
+        ratio: the asymmetry ratio r of the loss.
+        margin: c * r; at 1 and above Theorem 6 proves the loss tolerant.
+        tolerates: the largest symmetric noise rate it withstands with so many classes.
+        why: one sentence.
+    """
+
+    loss: Loss
+    family: str
+    clean_level: float
+    ratio: float
+    margin: float
+    tolerates: float
+    why: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values; infinity is "inf"."""
+        plain = {
+            "loss": str(self.loss),
+            "family": self.family,
+            "clean_level": self.clean_level,
+            "ratio": self.ratio,
+            "margin": self.margin,
+            "tolerates": self.tolerates,
+            "why": self.why,
+        }
+        return {name: "inf" if value == math.inf else value for name, value in plain.items()}
+
+
+@dataclass(frozen=True)
+class Recommendation(Sequence[Advice]):
+    """Losses for a noise, the best first: a sequence of :class:`Advice`. Print it for a table.
+
+    Attributes:
+        noise: the matrix the advice is for.
+        wanted: the margin c*r that was to be kept.
+        advice: one loss a family.
+        warnings: what to know of the noise, in words.
+    """
+
+    noise: TransitionMatrix
+    wanted: float
+    advice: tuple[Advice, ...]
+    warnings: tuple[str, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> Advice: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Advice, ...]: ...
+    def __getitem__(self, index: int | slice) -> Advice | tuple[Advice, ...]:
+        return self.advice[index]
+
+    def __len__(self) -> int:
+        return len(self.advice)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values; infinity is "inf"."""
+        level = self.noise.clean_level
+        return {
+            "classes": len(self.noise),
+            "rate": self.noise.rate,
+            "clean_level": "inf" if level == math.inf else level,
+            "margin": self.wanted,
+            "losses": [advice.to_dict() for advice in self.advice],
+            "warnings": list(self.warnings),
+        }
+
+    def __str__(self) -> str:
+        rows = [("loss", "c", "r", "c*r", "tolerates")]
+        for a in self.advice:
+            numbers = (f"{x:.3g}" for x in (a.clean_level, a.ratio, a.margin, a.tolerates))
+            rows.append((str(a.loss), *numbers))  # type: ignore[arg-type]
+        wide = max(len(row[0]) for row in rows)
+        lines = [f"{row[0]:<{wide}}" + "".join(f"{cell:>11}" for cell in row[1:]) for row in rows]
+        lines.append(f"Take {self.advice[0].loss}: {self.advice[0].why}")
+        return "\n".join([*lines, *(f"Note: {warning}" for warning in self.warnings)])
+
+
+def recommend(
+    noise: TransitionMatrix | Noise | str | Any,
+    classes: int | Sequence[str] | None = None,
+    *,
+    margin: float = MARGIN,
+    probabilities: Any = None,
+    dataset: str | None = None,
+) -> Recommendation:
+    """Return the losses that tolerate a noise with some margin, and no more than that.
+
+    More ratio is more tolerance and less fitting (the paper's rule), so each family gets the
+    lowest ratio r with c * r >= ``margin``; r near 1 where c is less than the margin. The order is
+    that of the paper's practice: single losses first, and with more than 50 classes NCE with each.
+    On digits the families came within half a point of each other, which is no ground to rank by.
+
+    Args:
+        noise: a transition matrix, text such as ``"symmetric:0.4"``, or labels.
+        classes: K or the names of the classes, where ``noise`` does not say.
+        margin: c * r to keep, >= 1. For an estimated matrix c is the lower end of its interval.
+        probabilities: (N, K) out-of-sample, where ``noise`` is labels: the noise is estimated.
+        dataset: whose confusions ``"asymmetric:0.3"`` means.
+
+    Raises:
+        TheoryError: where clean labels do not dominate, c <= 1; it names the two classes.
+
+    >>> advice = recommend("symmetric:0.8", classes=10)[0]
+    >>> round(advice.clean_level, 3), advice.margin >= 2
+    (2.25, True)
+    >>> recommend(TransitionMatrix([[0.4, 0.6], [0, 1]], classes=["ham", "spam"]))
+    Traceback (most recent call last):
+    noiseproof.errors.TheoryError: 'ham' is labelled 'spam' at least as often as 'ham' (c = 0.667):
+    no loss can tell these two apart; get cleaner labels for them, or join the two classes
+
+    Reference:
+        Theorem 6, Corollaries 1 to 3.
+    """
+    if not 1 <= margin < math.inf:
+        raise ParameterError(f"expected `margin` >= 1, got {margin:g}")
+    T = _transition(noise, classes, probabilities, dataset)
+    _check_dominance(T)
+    warnings = list(T.warnings) if isinstance(T, EstimatedTransition) else []
+    c = T.clean_level
+    if isinstance(T, EstimatedTransition) and T.clean_level_interval[0] > 1:
+        c = min(c, T.clean_level_interval[0])
+    if c < margin:
+        warnings.append(f"c = {c:.3g} leaves no room for a margin of {margin:g}: r is near 1")
+    return Recommendation(T, margin, tuple(_ranked(T, c, margin)), tuple(warnings))
+
+
+def _transition(
+    noise: Any, classes: Any, probabilities: Any, dataset: str | None
+) -> TransitionMatrix:
+    if probabilities is not None:
+        if isinstance(noise, (TransitionMatrix, str)):
+            raise ParameterError("`probabilities` go with labels, not with a noise that is known")
+        return estimate(noise, probabilities, None if isinstance(classes, int) else classes)
+    if isinstance(noise, str):
+        noise = parse(noise, classes, dataset)
+    T = noise if isinstance(noise, TransitionMatrix) else getattr(noise, "transition", None)
+    if T is None:
+        if isinstance(noise, Noise):
+            raise NoiseError(f"noise {noise} has no transition matrix to hold a loss against")
+        raise NoiseError("labels alone do not say how noisy they are: give `probabilities` too")
+    if isinstance(classes, int) and classes != len(T):
+        raise NoiseError(f"noise of {len(T)} classes, but `classes` is {classes}")
+    return T
+
+
+def _check_dominance(T: TransitionMatrix) -> None:
+    worst = T.confusions(at_most=1.0)
+    if not worst:
+        return
+    i, j, level = worst[0]
+    more = f" (and {len(worst) - 1} more such pairs)" if len(worst) > 1 else ""
+    raise TheoryError(
+        f"{T.name(i)!r} is labelled {T.name(j)!r} at least as often as {T.name(i)!r} "
+        f"(c = {level:.3g}){more}: no loss can tell these two apart; get cleaner labels for them, "
+        "or join the two classes"
+    )
+
+
+def _ranked(T: TransitionMatrix, c: float, margin: float) -> Iterator[Advice]:
+    for family in sorted(families(), key=lambda f: f.with_nce == (len(T) <= MANY)):
+        loss = family.loss(margin / c, len(T))
+        r = asymmetry_ratio(loss)
+        yield Advice(
+            loss=loss,
+            family=family.name,
+            clean_level=c,
+            ratio=r,
+            margin=c * r,
+            tolerates=symmetric_rate(r, len(T)),
+            why=_why(family.with_nce, c, r, margin),
+        )
+
+
+def _why(with_nce: bool, c: float, r: float, margin: float) -> str:
+    if c == math.inf:
+        kept = "the labels are clean, so it has next to no asymmetry and fits as cross entropy does"
+    elif r <= LOWEST * 1.2:
+        kept = f"the noise is so slight (c = {c:.3g}) that next to no asymmetry is enough"
+    elif c * r < margin * 0.999:
+        kept = f"c = {c:.3g} asks for nearly all the asymmetry there is"
+    else:
+        kept = f"c*r = {c * r:.3g} keeps the margin of {margin:g} with the lowest r that does"
+    return f"{kept}; NCE is added at the paper's weights" if with_nce else kept

@@ -1,0 +1,221 @@
+"""fit: from noisy labels to a model, the rows that are wrong, and honest numbers."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from noisy_tables import LOSSES, blobs
+from PIL import Image
+from scipy import sparse
+
+from noiseproof.advise.evaluate import estimated, gain_on_true
+from noiseproof.advise.fit import fit
+from noiseproof.advise.model import load_model
+from noiseproof.advise.table import read
+from noiseproof.errors import DataError, ParameterError
+from noiseproof.noise import TransitionMatrix, symmetric
+
+FRAME, TRUE, WRONG = blobs()
+TEST, TEST_TRUE, _ = blobs(90, rate=0, seed=5)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return fit(FRAME, "kind", losses=LOSSES, test=(TEST.drop(columns="kind"), TEST_TRUE), seed=3)
+
+
+def test_predictions_are_right_where_labels_were_wrong(fitted):
+    predicted = fitted.predict(FRAME.drop(columns="kind"))
+    assert predicted.dtype.kind == "U"
+    assert (predicted == TRUE).mean() > 0.95
+    probabilities = fitted.predict_proba(TEST)
+    assert probabilities.shape == (90, 3)
+    assert probabilities.sum(axis=1) == pytest.approx(1, abs=1e-4)
+    assert fitted.classes.tolist() == ["cat", "dog", "eel"]
+
+
+def test_suspect_rows_are_the_wrong_ones(fitted):
+    found = fitted.suspects
+    assert list(found.columns) == ["row", "given_label", "proposed_label", "confidence"]
+    truth = np.flatnonzero(WRONG)
+    assert len(set(found["row"]) & set(truth)) > 0.5 * len(truth)
+    assert len(set(found["row"]) - set(truth)) < 0.1 * len(found)
+    assert (found["given_label"] == FRAME["kind"].to_numpy()[found["row"]]).all()
+    right = found["proposed_label"].to_numpy() == TRUE[found["row"]]
+    assert right.mean() > 0.85
+    assert found["confidence"].is_monotonic_decreasing
+
+
+def test_numbers_are_called_what_they_are(fitted):
+    assert fitted.noisy.value == pytest.approx(1 - WRONG.mean(), abs=0.05)
+    assert fitted.true.low <= 0.97 <= fitted.true.high + 0.03
+    assert fitted.test.accuracy.value > 0.95
+    assert fitted.test.rows == 90
+    assert 0.1 < fitted.estimate.rate < 0.3
+    summary = json.loads(json.dumps(fitted.summary))
+    assert summary["data"]["rows"] == 240
+    assert summary["accuracy"]["noisy"]["value"] == fitted.noisy.value
+    assert "bootstrap" in summary["accuracy"]["true_estimated"]["method"]
+    assert summary["choice"]["loss"] == fitted.loss
+    assert np.shape(summary["noise"]["matrix"]) == (3, 3)
+
+
+def test_the_same_seed_gives_the_same_model():
+    one, two = (fit(FRAME[:90], "kind", seed=3).predict_proba(TEST) for _ in range(2))
+    assert (one == two).all()
+
+
+def test_a_saved_model_predicts_the_same_in_another_process(fitted, tmp_path):
+    folder = fitted.save(tmp_path / "out")
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "model", "report.html", "summary.json", "suspect_rows.csv",
+    ]  # fmt: skip
+    assert pd.read_csv(folder / "suspect_rows.csv").shape == fitted.suspects.shape
+    for array in np.load(folder / "model" / "weights.npz", allow_pickle=False).values():
+        assert array.dtype.kind == "f"
+    TEST.to_csv(tmp_path / "test.csv", index=False)
+    code = (
+        "import sys; from noiseproof.advise.model import load_model; "
+        "from noiseproof.advise.predict import predict_file; "
+        "table, _ = predict_file(load_model(sys.argv[1]), sys.argv[2]); "
+        "table.to_csv(sys.stdout, index=False)"
+    )
+    run = [sys.executable, "-c", code, str(folder), str(tmp_path / "test.csv")]
+    with subprocess.Popen(run, stdout=subprocess.PIPE) as child:
+        table = pd.read_csv(child.stdout)
+    assert list(table.columns) == ["row", "prediction", "p(cat)", "p(dog)", "p(eel)"]
+    assert table.iloc[:, 2:].to_numpy() == pytest.approx(fitted.predict_proba(TEST), abs=1e-5)
+
+
+def test_nothing_is_overwritten(fitted, tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("all of it")
+    for force in (False, True):
+        with pytest.raises(ParameterError, match="mine exists"):
+            fitted.save(mine, force=force)
+    assert (mine / "thesis.txt").read_text() == "all of it"
+    fitted.save(tmp_path / "out")
+    with pytest.raises(ParameterError, match="nothing is overwritten without --force"):
+        fitted.save(tmp_path / "out")
+    (tmp_path / "out" / "report.html").write_text("old")
+    fitted.save(tmp_path / "out", force=True)
+    assert (tmp_path / "out" / "report.html").read_text() != "old"
+    with pytest.raises(ParameterError, match="no directory"):
+        fitted.save(tmp_path / "not" / "there")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["mine", "out"]
+
+
+def test_a_write_that_fails_leaves_nothing(fitted, tmp_path, monkeypatch):
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(fitted.model), "save", fail)
+    with pytest.raises(KeyboardInterrupt):
+        fitted.save(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("damage", ["recipe.json", "preprocessing.json", "weights.npz"])
+def test_a_damaged_model_is_one_line(fitted, tmp_path, damage):
+    folder = fitted.save(tmp_path / "out")
+    (folder / "model" / damage).write_bytes(b"{")
+    with pytest.raises(DataError, match="the model is damaged"):
+        load_model(folder)
+    (folder / "model" / damage).unlink()
+    with pytest.raises(DataError, match=r"no model of noiseproof.s|damaged"):
+        load_model(folder)
+
+
+def test_rows_without_a_label_are_set_aside():
+    frame = FRAME[:90].copy()
+    frame.loc[:9, "kind"] = None
+    found = fit(frame, "kind", losses=LOSSES)
+    assert (found.checked.rows, found.checked.unlabelled) == (80, 10)
+    assert found.suspects["row"].min() >= 10
+
+
+def test_classes_keep_their_type():
+    X, codes = FRAME[:90].drop(columns="kind").to_numpy(), np.arange(90) % 3
+    for labels, kind in ((codes + 7, "i"), (codes.astype(float), "i"), (codes == 0, "b")):
+        assert fit(X, labels, losses=LOSSES).predict(X[:4]).dtype.kind == kind
+
+
+def test_text_images_embeddings_and_sparse_matrices(tmp_path):
+    numbers = np.random.default_rng(1)
+    words = {"good": ["fine", "great", "lovely"], "bad": ["awful", "dull", "poor"]}
+    texts = [
+        " ".join([*numbers.choice(words[k], 2), *numbers.choice(["a", "the", "film", "plot"], 5)])
+        for k in ["good", "bad"] * 40
+    ]
+    frame = pd.DataFrame({"review": texts, "y": ["good", "bad"] * 40})
+    found = fit(frame, "y", losses=LOSSES)
+    assert found.predict(pd.DataFrame({"review": ["a great and lovely film"]})).tolist() == ["good"]
+
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    np.save(tmp_path / "e.npy", np.eye(2)[np.arange(80) % 2])
+    found = fit(tmp_path / "t.csv", "y", embeddings=tmp_path / "e.npy", losses=LOSSES)
+    assert found.predict(np.eye(2)).tolist() == ["good", "bad"]
+
+    X = sparse.random(80, 6, density=0.3, random_state=0, format="csr")
+    found = fit(X, np.asarray(X[:, 0].todense() > 0).ravel(), losses=LOSSES)
+    assert found.predict(X).shape == (80,)
+
+
+def test_a_folder_of_images(tmp_path):
+    numbers = np.random.default_rng(1)
+    for name, level in (("dark", 60), ("light", 180)):
+        (tmp_path / "train" / name).mkdir(parents=True)
+        for i in range(12):
+            pixels = numbers.normal(level, 20, (8, 8)).clip(0, 255).astype(np.uint8)
+            Image.fromarray(pixels).save(tmp_path / "train" / name / f"{i}.png")
+    (tmp_path / "train" / "light" / "12.png").write_bytes(
+        (tmp_path / "train" / "dark" / "0.png").read_bytes()
+    )
+    found = fit(tmp_path / "train", losses=LOSSES)
+    assert found.checked.conflicting == 2
+    assert found.suspects["row"][0] in ("light/12.png", "dark/0.png")
+    assert found.predict(read(tmp_path / "train").inputs[:3]).tolist() == ["dark"] * 3
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "message"),
+    [
+        (FRAME, "knd", {}, "no column 'knd'; did you mean 'kind'"),
+        (FRAME, "age", {}, "is a quantity, not a class"),
+        (FRAME.assign(kind="cat"), "kind", {}, "one class only, 'cat'"),
+        (FRAME, "kind", {"text": ["age"]}, "'age' is of type float64, not text"),
+        (FRAME[["kind"]].assign(a=np.nan), "kind", {}, "no column to learn from"),
+        (np.full((240, 2), np.nan), FRAME["kind"], {}, "every value is missing"),
+        (FRAME, "kind", {"test": (TEST, ["cow"] * 90)}, "label 'cow' is no class"),
+        (np.eye(4), list("aabb"), {"embeddings": "e.npy"}, "beside a path alone"),
+    ],
+)
+def test_what_cannot_be_fitted_is_one_line(X, y, options, message):
+    with pytest.raises((DataError, ParameterError), match=message) as error:
+        fit(X, y, **options)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("rate", [0.2, 0.5])
+def test_accuracy_on_true_labels_is_estimated_without_them(rate):
+    numbers = np.random.default_rng(0)
+    true = numbers.integers(4, size=20_000)
+    predicted = np.where(numbers.random(20_000) < 0.9, true, numbers.integers(4, size=20_000))
+    noise = symmetric(4, rate)
+    noisy = noise.corrupt(true, seed=1).labels
+    found = estimated(predicted, noisy, noise, seed=0)
+    assert found.value == pytest.approx((predicted == true).mean(), abs=0.015)
+    assert found.low < (predicted == true).mean() < found.high
+    worse = np.where(numbers.random(20_000) < 0.1, (predicted + 1) % 4, predicted)
+    gain = float((predicted == noisy).mean() - (worse == noisy).mean())
+    assert gain_on_true(gain, noise, np.ones(4)) == pytest.approx(
+        (predicted == true).mean() - (worse == true).mean(), abs=0.01
+    )
+
+
+def test_a_gain_is_left_alone_where_labels_say_nothing():
+    assert gain_on_true(0.1, TransitionMatrix([[0.5, 0.5], [0.5, 0.5]]), [0.5, 0.5]) == 0.1

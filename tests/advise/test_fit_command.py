@@ -1,0 +1,179 @@
+"""noiseproof fit and predict, as a user types them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from noisy_tables import blobs
+
+from noiseproof.cli import main
+
+#: So few that nothing is compared, which is quick.
+FRAME, TRUE, _ = blobs(90)
+
+
+def run(capsys, *arguments):
+    code = main([str(a) for a in arguments])
+    return code, *capsys.readouterr()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A folder with a table and what fit made of it."""
+    home = tmp_path_factory.mktemp("home")
+    FRAME.to_csv(home / "pets.csv", index=False)
+    command = ["fit", "pets.csv", "--label", "kind", "--test", "pets.csv"]
+    before = os.getcwd()
+    os.chdir(home)
+    try:
+        assert main(command) == 0
+    finally:
+        os.chdir(before)
+    return home
+
+
+def test_fit_writes_a_folder_beside_the_user_and_nothing_else(home):
+    assert sorted(p.name for p in home.iterdir()) == ["pets-fit", "pets.csv"]
+    assert sorted(p.name for p in (home / "pets-fit").iterdir()) == [
+        "model", "report.html", "summary.json", "suspect_rows.csv",
+    ]  # fmt: skip
+    rows = pd.read_csv(home / "pets-fit" / "suspect_rows.csv")
+    assert list(rows.columns) == ["row", "given_label", "proposed_label", "confidence"]
+
+
+def test_each_step_has_a_line(capsys, home, tmp_path):
+    out = tmp_path / "out"
+    code, text, err = run(capsys, "fit", home / "pets.csv", "--label", "kind", "--out", out)
+    assert (code, err) == (0, "")
+    steps = [line[:9].strip() for line in text.splitlines() if line[:1] != " "]
+    assert steps == ["load", "estimate", "choose", "train", "evaluate", f"wrote {out}"[:9].strip()]
+    assert "of the labels are wrong" in text
+    assert "held-out noisy labels" in text
+    assert "true labels, estimated" in text
+
+
+def test_json_and_force(capsys, home, tmp_path):
+    out = tmp_path / "out"
+    command = ("fit", home / "pets.csv", "--label", "kind", "--out", out, "--json")
+    code, text, err = run(capsys, *command)
+    assert (code, err) == (0, "")
+    assert json.loads(text)["data"]["rows"] == 90
+    assert json.loads(text)["folder"] == str(out)
+    before = (out / "report.html").read_bytes()
+    code, text, err = run(capsys, *command)
+    assert (code, text) == (2, "")
+    assert "exists; nothing is overwritten without --force" in err
+    assert (out / "report.html").read_bytes() == before
+
+
+def test_predict(capsys, home, tmp_path):
+    new = FRAME.drop(columns=["speed", "kind"]).assign(extra=1)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    out = tmp_path / "predictions.csv"
+    command = ("predict", home / "pets-fit", tmp_path / "new.csv", "--out", out)
+    code, text, err = run(capsys, *command)
+    assert code == 0
+    assert text.startswith(f"wrote {out}: 90 rows (")
+    assert len(err.splitlines()) == 1
+    assert "columns not there, taken as empty: speed; columns the model does not use: extra" in err
+    table = pd.read_csv(out)
+    assert (table["prediction"] == TRUE).mean() > 0.9
+    assert table.filter(like="p(").sum(axis=1).to_numpy() == pytest.approx(1, abs=1e-4)
+    code, _, err = run(capsys, *command)
+    assert code == 2
+    assert "nothing is overwritten" in err
+    found = json.loads(run(capsys, *command, "--force", "--json")[1])
+    assert found["rows"] == 90
+
+
+def test_predict_mistakes_are_one_line(capsys, home, tmp_path):
+    out = tmp_path / "p.csv"
+    for arguments, message in (
+        ((tmp_path, home / "pets.csv"), "no model of noiseproof's here"),
+        ((home / "pets-fit", home / "none.csv"), "no such file"),
+        ((home / "pets-fit", home), "no images in this folder"),
+    ):
+        code, text, err = run(capsys, "predict", *arguments, "--out", out)
+        assert (code, text) == (2, "")
+        assert len(err.splitlines()) == 1
+        assert message in err
+    assert not out.exists()
+
+
+def csv(frame, **changes):
+    return lambda path: frame.assign(**changes).to_csv(path, index=False)
+
+
+def raw(content):
+    return lambda path: path.write_bytes(content)
+
+
+def sparse_file(path):
+    with open(path, "wb") as file:
+        file.truncate(10 * 10**12)  # ten times what no machine here has
+
+
+SINGLE = ["cat"] * 45 + ["dog"] * 44 + ["emu"]
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "options", "message"),
+    [
+        ("a.csv", csv(FRAME), ["--label", "knid"], "no column 'knid'; did you mean 'kind'?"),
+        ("a.csv", csv(FRAME), [], "which column has the labels?"),
+        ("a.csv", csv(FRAME, kind="cat"), ["--label", "kind"], "one class only, 'cat'"),
+        ("a.csv", csv(FRAME, kind=SINGLE), ["--label", "kind"], "class 'emu' has one row"),
+        ("a.csv", csv(FRAME[["kind"]], a=np.nan, b=None), ["--label", "kind"], "no column to"),
+        ("a.csv", csv(FRAME), ["--label", "age"], "is a quantity, not a class"),
+        ("a.csv", csv(FRAME, kind=None), ["--label", "kind"], "every label is missing"),
+        ("a.csv", csv(FRAME), ["--label", "kind", "--text", "age"], "is of type float64, not text"),
+        ("a.csv", csv(FRAME), ["--label", "kind", "--text", "agee"], "did you mean 'age'?"),
+        ("a.csv", csv(FRAME), ["--label", "kind", "--test", "no.csv"], "no.csv: no such file"),
+        ("a.csv", csv(FRAME), ["--label", "kind", "--search", "-1"], "Invalid value"),
+        ("a.csv", sparse_file, ["--label", "kind"], "GB of memory"),
+        ("a.csv", raw("x,y\n1,\xe9\n".encode("latin-1")), ["--label", "y"], "save it as UTF-8"),
+        ("a.csv", raw(b""), ["--label", "y"], "cannot be read as csv"),
+        ("a.parquet", raw(b"PAR1 broken"), ["--label", "y"], "cannot be read as parquet"),
+        ("a.npz", raw(b"PK broken"), [], "cannot be read as .npz"),
+        ("a.docx", raw(b"PK"), ["--label", "y"], "expected .csv, .tsv"),
+        ("none.csv", lambda path: None, ["--label", "y"], "no such file or folder"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(
+    capsys, tmp_path, monkeypatch, name, make, options, message
+):
+    monkeypatch.chdir(tmp_path)
+    make(tmp_path / name)
+    before = sorted(tmp_path.iterdir())
+    code, out, err = run(capsys, "fit", name, *options)
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert message in err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_interrupted_it_leaves_nothing(tmp_path):
+    frame, _, _ = blobs(6000)
+    frame.to_csv(tmp_path / "pets.csv", index=False)
+    command = [sys.executable, "-m", "noiseproof", "fit", "pets.csv", "--label", "kind"]
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as child:
+        assert child.stdout.readline().startswith("load")
+        time.sleep(0.3)
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert err.strip() == "noiseproof: interrupted"
+    assert [p.name for p in tmp_path.iterdir()] == ["pets.csv"]

@@ -1,0 +1,105 @@
+import json
+import math
+
+import numpy as np
+import pytest
+
+import noiseproof as nf
+from noiseproof import cli, noise
+from noiseproof.advise.families import HIGHEST, families
+from noiseproof.advise.recommend import MARGIN, recommend
+from noiseproof.errors import NoiseError, ParameterError, TheoryError
+
+RATES = (0.2, 0.4, 0.6, 0.8)
+
+
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("margin", [1.0, 1.5, 2.0])
+def test_every_loss_keeps_the_margin_and_no_more(rate, margin):
+    T = noise.symmetric(10, rate)
+    found = recommend(T, margin=margin)
+    assert sorted(a.family for a in found) == sorted(f.name for f in families())
+    for advice in found:
+        assert advice.ratio == pytest.approx(nf.asymmetry_ratio(advice.loss))
+        assert advice.margin == pytest.approx(T.clean_level * advice.ratio)
+        assert advice.margin >= margin - 1e-9
+        floor = 0.06 * T.clean_level  # losses go no lower than a ratio of about 0.05
+        assert advice.margin <= max(margin * 1.02, floor)
+        assert advice.tolerates >= rate - 1e-9
+
+
+def test_what_it_says_is_what_the_audit_says():
+    for advice in recommend("asymmetric:0.3", dataset="mnist")[:3]:
+        audit = nf.audit(advice.loss, noise=noise.asymmetric("mnist", 0.3))
+        assert audit.tolerant
+        assert audit.max_symmetric_rate == pytest.approx(advice.tolerates, abs=1e-3)
+
+
+def test_where_c_is_less_than_the_margin_nearly_all_asymmetry_is_used():
+    found = recommend(noise.pair_flip(5, 0.45), margin=2)
+    assert all(HIGHEST - 1e-9 <= advice.ratio <= 1 for advice in found)
+    assert any("no room" in warning for warning in found.warnings)
+
+
+def test_names_the_classes_that_no_loss_can_tell_apart():
+    T = noise.TransitionMatrix([[0.4, 0.6], [0.1, 0.9]], classes=["ham", "spam"])
+    with pytest.raises(TheoryError, match="'ham' is labelled 'spam'"):
+        recommend(T)
+
+
+def test_an_estimate_counts_by_the_lower_end_of_its_interval():
+    true = np.arange(1000) % 4
+    given = noise.symmetric(4, 0.3).corrupt(true, seed=1)
+    p = np.eye(4)[true] * 0.8 + 0.05
+    T = noise.estimate(given, p)
+    found = recommend(given.labels, probabilities=p)
+    assert found[0].clean_level == pytest.approx(T.clean_level_interval[0])
+    assert found[0].clean_level < T.clean_level
+
+
+def test_clean_labels_need_no_asymmetry():
+    advice = recommend("none", classes=10)[0]
+    assert advice.margin == math.inf
+    assert advice.ratio < 0.1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error"),
+    [
+        (("symmetric:0.4", 10), {"margin": 0.5}, ParameterError),
+        (("instance:0.3", 10), {}, NoiseError),
+        ((noise.symmetric(4, 0.1), 5), {}, NoiseError),
+        ((np.zeros(3, dtype=int),), {}, NoiseError),
+        (("symmetric:0.1", 2), {"probabilities": np.ones((1, 2)) / 2}, ParameterError),
+    ],
+)
+def test_bad_input(arguments, options, error):
+    with pytest.raises(error):
+        recommend(*arguments, **options)
+
+
+def test_command_prints_a_table_and_json(capsys):
+    words = ["recommend", "--classes", "10", "--noise", "symmetric:0.8"]
+    assert cli.main(words) == 0
+    assert "Take " in capsys.readouterr().out
+    assert cli.main([*words, "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert read["margin"] == MARGIN
+    assert all(nf.loss(item["loss"]) is not None for item in read["losses"])
+
+
+@pytest.mark.parametrize(
+    "text", ["symmetric:0.9", "symetric:0.2", "matrix:absent.csv", "human:worst"]
+)
+def test_command_turns_bad_noise_into_one_line(capsys, text):
+    assert cli.main(["recommend", "--classes", "10", "--noise", text]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_many_classes_put_nce_first():
+    assert [a.family[:3] == "NCE" for a in recommend("symmetric:0.4", 10)] == [False] * 3 + [
+        True
+    ] * 3
+    assert [a.family[:3] == "NCE" for a in recommend("symmetric:0.4", 100)] == [True] * 3 + [
+        False
+    ] * 3

@@ -1,0 +1,214 @@
+"""Reading what users have, and saying in one line what is wrong with it."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from noiseproof.advise import memory
+from noiseproof.advise.checks import check
+from noiseproof.advise.classes import Classes, encode
+from noiseproof.advise.inputs import as_samples
+from noiseproof.advise.table import Samples, read
+from noiseproof.errors import DataError, ParameterError
+
+FRAME = pd.DataFrame(
+    {"size": [1.0, 2.5, np.nan, 4.0], "colour": ["red", "blé", None, "red"], "y": list("abab")}
+)
+
+
+def write(path, encoding="utf-8", sep=","):
+    if path.suffix == ".parquet":
+        FRAME.to_parquet(path)
+        return path
+    text = FRAME.to_csv(index=False, sep=sep)
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode(encoding)))
+    else:
+        path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding", "sep"),
+    [
+        ("a.csv", "utf-8", ","),
+        ("a.csv", "utf-8-sig", ","),
+        ("a.csv", "utf-16", ","),
+        ("a.csv", "utf-8", ";"),
+        ("a.tsv", "utf-8", "\t"),
+        ("A.CSV.gz", "utf-8", ","),
+        ("a.parquet", "", ""),
+    ],
+)
+def test_every_kind_of_table_reads_the_same(tmp_path, name, encoding, sep):
+    samples = read(write(tmp_path / name, encoding, sep), "y")
+    assert samples.kind == "table"
+    assert list(samples.inputs.columns) == ["size", "colour"]
+    assert samples.inputs["colour"].fillna("-").tolist() == ["red", "blé", "-", "red"]
+    assert samples.inputs["size"].isna().tolist() == [False, False, True, False]
+    assert list(samples.labels) == list("abab")
+
+
+def test_another_encoding_is_refused_with_the_way_out_and_can_be_named(tmp_path):
+    path = write(tmp_path / "a.csv", "cp1252")
+    with pytest.raises(DataError, match="save it as UTF-8, or name its encoding, such as cp1252"):
+        read(path, "y")
+    assert read(path, "y", encoding="cp1252").inputs["colour"][1] == "blé"
+    with pytest.raises(DataError, match="no encoding of the name 'klingon'"):
+        read(path, "y", encoding="klingon")
+
+
+def test_arrays(tmp_path):
+    X, y = np.arange(12.0).reshape(4, 3), np.array([1, 0, 1, 0])
+    np.savez(tmp_path / "a.npz", X=X, y=y)
+    samples = read(tmp_path / "a.npz")
+    assert samples.inputs.dtype == np.float32
+    assert samples.kind == "matrix"
+    assert samples.labels.tolist() == [1, 0, 1, 0]
+    np.savez(tmp_path / "named.npz", X=X, y=y, classes=np.array(["no", "yes"]))
+    assert read(tmp_path / "named.npz").labels.tolist() == ["yes", "no", "yes", "no"]
+    np.save(tmp_path / "a.npy", X)
+    assert read(tmp_path / "a.npy", labelled=False).inputs.shape == (4, 3)
+    np.savez(tmp_path / "images.npz", X=np.zeros((4, 6, 5, 3), np.uint8), y=y)
+    assert read(tmp_path / "images.npz").inputs.shape == (4, 3, 6, 5)
+
+
+def test_embeddings_take_the_place_of_the_columns(tmp_path):
+    path = write(tmp_path / "a.csv")
+    np.save(tmp_path / "e.npy", np.eye(4))
+    samples = read(path, "y", embeddings=tmp_path / "e.npy")
+    assert samples.inputs.tolist() == np.eye(4).tolist()
+    assert list(samples.labels) == list("abab")
+    np.save(tmp_path / "short.npy", np.eye(3))
+    with pytest.raises(DataError, match=r"short.npy: 3 rows where a.csv has 4"):
+        read(path, "y", embeddings=tmp_path / "short.npy")
+
+
+def test_a_folder_of_images_by_class(tmp_path):
+    for name, side in (("cat", 40), ("dog", 50)):
+        (tmp_path / name).mkdir()
+        for i in range(3):
+            Image.fromarray(np.full((side, 45, 3), 80 * i, np.uint8)).save(
+                tmp_path / name / f"{i}.png"
+            )
+    samples = read(tmp_path)
+    assert samples.inputs.shape == (6, 3, 32, 32)
+    assert samples.labels == ["cat"] * 3 + ["dog"] * 3
+    assert samples.rows[3] == "dog/0.png"
+    assert len(read(tmp_path / "cat", labelled=False)) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"", "cannot be read as csv"),
+        ("a.csv", b"x,y\n", "there are no rows"),
+        ("a.csv", b"y\na\nb\n", "no column beside 'y'"),
+        ("a.csv", b"x,z\n1,2\n", "no column 'y'"),
+        ("a.parquet", b"PAR1 and no more", "cannot be read as parquet"),
+        ("a.parquet", b"", "cannot be read as parquet"),
+        ("a.npz", b"PK no zip", "cannot be read as .npz"),
+        ("a.npy", b"no array", "cannot be read as .npy"),
+        ("a.csv.gz", b"not gzip", "cannot be read as csv.gz"),
+        ("a.xlsx", b"PK", "expected .csv, .tsv, .parquet, .npz or a folder"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_one_line(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=message) as error:
+        read(tmp_path / name, "y")
+    assert "\n" not in str(error.value)
+    assert name in str(error.value)
+
+
+def test_a_file_too_large_for_the_memory_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 16 * 10**9)
+    for name in ("large.csv", "large.npy"):
+        with open(tmp_path / name, "wb") as file:
+            file.truncate(10 * 10**9)  # of nothing: it takes no room on the disk
+        with pytest.raises(DataError, match=r"10.0 GB need about 40.0 GB of memory, 16.0 GB are"):
+            read(tmp_path / name, "y")
+
+
+def test_the_free_memory_is_known_here():
+    assert memory.available() > 10**7
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "kind", "values"),
+    [
+        (["b", "a", "b", "a"], ("a", "b"), "text", ["a", "b"]),
+        ([10, 9, 10, 9], ("9", "10"), "integer", [9, 10]),
+        ([1.0, 0.0, None, 1.0, 0.0], ("0", "1"), "integer", [0, 1]),
+        ([True, False, True, False], ("False", "True"), "boolean", [False, True]),
+        (np.array(["x", "y", "x", "y"], dtype="S1"), ("x", "y"), "text", ["x", "y"]),
+        (pd.Series(["u", "v", "u", "v"], dtype="category"), ("u", "v"), "text", ["u", "v"]),
+        ([" a", "a", "b", "b"], ("a", "b"), "text", ["a", "b"]),
+    ],
+)
+def test_classes_of_any_type(labels, names, kind, values):
+    codes, classes = encode(labels, "here")
+    assert classes == Classes(names, kind)
+    assert classes.values.tolist() == values
+    assert (classes.codes(labels, "there") == codes).all()
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([None, None], "every label is missing"),
+        (["a", "a", None], "one class only, 'a'"),
+        (["a", "a", "b"], "class 'b' has one row"),
+        ([0.5, 0.25, 0.5], "label 0.5 is a quantity, not a class"),
+        (list(range(200)), "200 different values in 200 rows are a quantity"),
+        ([f"n{i}" for i in range(200)], "200 different values in 200 rows are a name or free"),
+        ([[1, 2], [3, 4]], "expected one label a row"),
+        ([np.inf, 1.0, 1.0], "infinite"),
+    ],
+)
+def test_labels_that_are_no_classes(labels, message):
+    with pytest.raises(DataError, match=f"here: .*{message}"):
+        encode(labels, "here")
+
+
+def test_a_test_label_that_is_no_class_is_named():
+    with pytest.raises(DataError, match="label 'cta' is no class; did you mean 'cat'"):
+        Classes(("cat", "dog"), "text").codes(["dog", "cta"], "test.csv")
+
+
+def test_repeated_rows_and_those_under_two_labels_are_counted():
+    X = np.array([[1, 2], [1, 2], [3, 4], [3, 4], [5, 6]], np.float32)
+    y = np.array([0, 1, 0, 0, 1])
+    for inputs in (X, pd.DataFrame(X), X.astype(np.uint8).reshape(5, 1, 1, 2)):
+        found = check(Samples("x", inputs), y, Classes(("a", "b"), "text"), 7)
+        assert (found.repeated, found.conflicting, found.unlabelled) == (4, 2, 7)
+        assert found.counts == (3, 2)
+    assert any("7 rows without a label" in line for line in found.warnings)
+    assert any("4 rows are repeated, 2 of them" in line for line in found.warnings)
+
+
+def test_uneven_classes_are_said_to_be():
+    y = np.array([0] * 100 + [1] * 5)
+    found = check(Samples("x", np.arange(105.0)[:, None]), y, Classes(("a", "b"), "text"), 0)
+    assert found.warnings[0].startswith("uneven classes: a has 100 rows, b 5")
+
+
+def test_what_python_code_may_hand_over():
+    for X in (np.eye(4), np.eye(4).tolist()):
+        assert as_samples(X, list("abab")).inputs.dtype == np.float32
+    frame = as_samples(FRAME, "y")
+    assert list(frame.inputs.columns) == ["size", "colour"]
+    assert as_samples(FRAME.drop(columns="y"), FRAME["y"]).kind == "table"
+    twice = as_samples(pd.concat([FRAME, FRAME]), "y")
+    assert twice.inputs.index.tolist() == list(range(8))
+    with pytest.raises(DataError, match="two columns are called 'y'"):
+        as_samples(pd.concat([FRAME, FRAME], axis=1)[["y"]], "y")
+    with pytest.raises(DataError, match="4 rows but 3 labels"):
+        as_samples(np.eye(4), [1, 2, 3])
+    with pytest.raises(ParameterError, match="expected labels"):
+        as_samples(np.eye(4))
+    with pytest.raises(DataError, match="expected X as numbers"):
+        as_samples(np.array([["a"]]), ["x"])

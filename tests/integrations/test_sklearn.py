@@ -1,0 +1,81 @@
+"""RobustClassifier is a scikit-learn classifier in every way that scikit-learn checks."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from noiseproof import losses, noise
+from noiseproof.errors import ParameterError
+from noiseproof.integrations.sklearn import RobustClassifier
+
+IRIS = load_iris(return_X_y=True)
+
+
+# With a loss given, the same few checks go through mini-batches instead of an exact optimum.
+@parametrize_with_checks([RobustClassifier()])
+def test_scikit_learn_agrees(estimator, check):
+    if check.func.__name__ == "check_array_api_input":
+        pytest.skip("needs SCIPY_ARRAY_API")
+    check(estimator)
+
+
+def test_a_robust_loss_beats_cross_entropy_on_wrong_labels():
+    X, y = load_digits(return_X_y=True)
+    given = noise.symmetric(10, 0.4).corrupt(y[:800], seed=1).labels
+    plain, robust = (
+        RobustClassifier(loss).fit(X[:800], given).score(X[800:], y[800:])
+        for loss in ("CE", "AGCE(a=1, q=0.5)")
+    )
+    assert robust > plain + 0.05
+
+
+def test_labels_of_any_type_come_back():
+    X, y = IRIS
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = RobustClassifier("CE").fit(X, names)
+    assert model.classes_.tolist() == ["setosa", "versicolor", "virginica"]
+    assert (model.predict(X) == names).mean() > 0.9
+    assert model.predict_proba(X).shape == (150, 3)
+
+
+def test_sample_weight_silences_rows():
+    X, y = IRIS
+    wrong = y.copy()
+    wrong[::2] = (y[::2] + 1) % 3
+    weight = (np.arange(150) % 2).astype(float)
+    model = RobustClassifier("GCE(q=0.7)").fit(X, wrong, sample_weight=weight)
+    assert model.score(X, y) > 0.9
+
+
+def test_works_in_pipelines_searches_and_copies():
+    X, y = IRIS
+    pipeline = make_pipeline(StandardScaler(), RobustClassifier("CE"))
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
+    grid = GridSearchCV(
+        RobustClassifier(), {"loss": ["CE", losses.AGCE(a=1, q=0.5)]}, cv=2, n_jobs=1
+    )
+    assert grid.fit(X, y).score(X, y) > 0.9
+    model = clone(grid.best_estimator_).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict_proba(X) == model.predict_proba(X)).all()
+
+
+def test_sparse_inputs_and_a_hidden_layer():
+    X, y = IRIS
+    assert RobustClassifier("CE").fit(sparse.csr_matrix(X), y).score(sparse.csr_matrix(X), y) > 0.9
+    assert RobustClassifier("CE", head="mlp").fit(X, y).score(X, y) > 0.9
+
+
+def test_a_wrong_head_or_loss_is_one_line():
+    with pytest.raises(ParameterError, match="expected head auto, linear or mlp, got 'tree'"):
+        RobustClassifier("CE", head="tree").fit(*IRIS)
+    with pytest.raises(ValueError, match="AGCE"):
+        RobustClassifier("AGEC").fit(*IRIS)
