@@ -99,11 +99,14 @@ def test_deviations_are_in_the_caption(mnist):
     assert (
         "Deviations from the paper's: epochs 18 (not 50), train_size 8000 (not 0), "
         "test_size 5000 (not 0)."
-    ) in quick.caption[-2]
-    assert quick.caption[-1] == "NLNL is trained by the method nlnl."
+    ) in quick.caption[-1]
+    staged = replace(mnist, rows=(*mnist.rows, bench.Row("staged", "NLNL", "nlnl")))
+    assert results_table(collected(staged, {})).caption[-1] == (
+        "staged is trained by the method nlnl."
+    )
     assert (quick.about["grid"], quick.about["recipe"]) == ("mnist-symmetric", "quick")
     paper = results_table(collected(mnist, {}))
-    assert "It is the paper's." in paper.caption[-2]
+    assert "It is the paper's." in paper.caption[-1]
     other = results_table(collected(replace(mnist, overrides={"lr": 0.02}), {}))
     assert "Deviations from the paper's: lr 0.02 (not 0.01)." in other.caption[-2]
     digits = results_table(collected(bench.load_grid("digits-symmetric"), {}))
