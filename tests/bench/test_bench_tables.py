@@ -108,7 +108,7 @@ def test_deviations_are_in_the_caption(mnist):
     paper = results_table(collected(mnist, {}))
     assert "It is the paper's." in paper.caption[-1]
     other = results_table(collected(replace(mnist, overrides={"lr": 0.02}), {}))
-    assert "Deviations from the paper's: lr 0.02 (not 0.01)." in other.caption[-2]
+    assert "Deviations from the paper's: lr 0.02 (not 0.01)." in other.caption[-1]
     digits = results_table(collected(bench.load_grid("digits-symmetric"), {}))
     assert any("The paper has no recipe for digits." in note for note in digits.notes)
 
