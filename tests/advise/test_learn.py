@@ -15,9 +15,10 @@ from noiseproof.advise.learn import FEW, Learned, learn
 from noiseproof.advise.matrix import Matrix, Scaling
 from noiseproof.advise.objective import Task
 from noiseproof.advise.search import search
-from noiseproof.advise.treat import Nested, posterior
+from noiseproof.advise.treat import Nested
 from noiseproof.advise.trials import Bench
 from noiseproof.errors import ParameterError
+from noiseproof.noise.estimate import EstimatedTransition
 
 
 def digits(rate: float, rows: int = 500):
@@ -126,12 +127,6 @@ def test_cross_entropy_is_used_unless_another_is_better_by_more_than_a_standard_
     assert decide([plain, trial("MAE", [0] * 8)])[0] is plain
 
 
-def test_posterior_is_bayes_rule():
-    noisy = np.array([[0.8, 0.2], [0.4, 0.6]])
-    found = posterior(np.array([[0.5, 0.5]]), np.array([1]), noisy)
-    np.testing.assert_allclose(found, [[0.25, 0.75]], rtol=1e-6)
-
-
 def test_nested_probabilities_never_saw_the_held_out_fold():
     # The labels of fold 0 are changed: nothing that fold 0 is judged by may change with them.
     X, y, *_ = digits(0.0, rows=120)
@@ -153,7 +148,8 @@ def test_treatments_count_a_label_that_the_others_contradict_for_less(treatment)
     p = np.tile(np.array([[0.95, 0.05]], dtype=np.float32), (4, 1))
     labels = np.array([0, 0, 0, 1])
     T = np.array([[0.7, 0.3], [0.3, 0.7]])
-    nested = Nested(p[None], labels, T[None])
+    noise = EstimatedTransition(T / len(T), (0, 1), np.stack([T, T]), (1, 2))
+    nested = Nested(p[None], labels, (noise,))
     plain = Task(losses.CE(), np.ones(4, dtype=np.float32))
     task = nested.treated(plain, treatment, 0)
     if treatment == "forward":

@@ -140,3 +140,10 @@ def test_many_classes_with_few_rows_each_are_not_overfitted():
     noisy = noise.symmetric(50, 0.4).corrupt(true, seed=1)
     T = noise.estimate(noisy, classifier(true, 50), bootstrap=20)
     assert T.rate == pytest.approx(noisy.rate, abs=0.03)
+
+
+def test_the_true_class_of_a_row_is_bayes_rule():
+    T = np.array([[0.8, 0.2], [0.4, 0.6]])
+    found = noise.EstimatedTransition(T / 2, (0, 1), np.stack([T, T]), (1, 2))
+    likely = found.true_class(np.array([1]), [[0.5, 0.5]])
+    np.testing.assert_allclose(likely, [[0.25, 0.75]])

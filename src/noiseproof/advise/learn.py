@@ -17,7 +17,7 @@ from noiseproof.advise.head import Heads, Kind, Training, stacked
 from noiseproof.advise.matrix import Floats, Matrix, Scaling
 from noiseproof.advise.recommend import recommend
 from noiseproof.advise.trials import Bench
-from noiseproof.errors import TheoryError
+from noiseproof.errors import DataError, TheoryError
 from noiseproof.noise.estimate import EstimatedTransition, estimate
 
 Watch = Callable[[str, int, int], None]
@@ -83,12 +83,11 @@ class Learned:
 
     def suspects(self) -> Suspects:
         """Return the rows whose label is probably wrong."""
-        posterior = self.probabilities.astype(np.float64)
-        if self.estimate is not None:
-            posterior = posterior * self.estimate.matrix.T[self.labels]
-        posterior /= posterior.sum(axis=1, keepdims=True)
-        wrong = 1 - posterior[np.arange(len(self.labels)), self.labels]
-        proposed = posterior.argmax(axis=1)
+        if self.estimate is None:
+            raise DataError("a model that was loaded does not know the rows it was trained on")
+        likely = self.estimate.true_class(self.labels, self.probabilities)
+        wrong = 1 - likely[np.arange(len(self.labels)), self.labels]
+        proposed = likely.argmax(axis=1)
         rows = np.flatnonzero(proposed != self.labels)
         rows = rows[np.argsort(-wrong[rows], kind="stable")]
         return Suspects(rows, proposed[rows], wrong[rows])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from noiseproof.advise.objective import Floats, Task
 from noiseproof.errors import ParameterError
-from noiseproof.noise.estimate import estimate
+from noiseproof.noise.estimate import EstimatedTransition, estimate
 
 #: How much of a label a refined one keeps.
 KEPT = 0.5
@@ -27,29 +27,32 @@ class Nested:
     Args:
         probabilities: (F, N, K); entry f is by heads that saw neither fold f nor the row.
         labels: (N,) as given.
-        transitions: (F, K, K) the noise that each implies.
+        noise: the noise that each of them implies.
     """
 
     probabilities: Floats
     labels: NDArray[np.int64]
-    transitions: NDArray[np.float64]
+    noise: tuple[EstimatedTransition, ...]
 
     @classmethod
     def of(cls, probabilities: Floats, labels: NDArray[np.int64], fold: NDArray[np.int64]) -> Self:
         """Estimate the noise for each fold."""
-        noise = [transition(labels[fold != f], p[fold != f]) for f, p in enumerate(probabilities)]
-        return cls(probabilities, labels, np.stack(noise))
+        noise = tuple(
+            estimate(labels[fold != f], p[fold != f], bootstrap=2)
+            for f, p in enumerate(probabilities)
+        )
+        return cls(probabilities, labels, noise)
 
     def treated(self, task: Task, treatment: str, fold: int) -> Task:
         """Return the task of a fold with something done about doubtful labels."""
-        p, noise = self.probabilities[fold], self.transitions[fold]
+        p, noise = self.probabilities[fold], self.noise[fold]
         if treatment == "forward":
-            return dataclasses.replace(task, transition=noise)
+            return dataclasses.replace(task, transition=noise.matrix)
         if treatment == "refine":
             targets = (1 - KEPT) * p
             targets[np.arange(len(p)), self.labels] += KEPT
             return dataclasses.replace(task, targets=targets)
-        true = posterior(p, self.labels, noise)
+        true = noise.true_class(self.labels, p).astype(np.float32)
         trust = true[np.arange(len(p)), self.labels]
         if treatment == "weigh":
             return dataclasses.replace(task, weights=task.weights * trust)
@@ -57,23 +60,3 @@ class Nested:
             kept = (true.argmax(1) == self.labels).astype(np.float32)
             return dataclasses.replace(task, weights=task.weights * kept)
         raise ParameterError(f"no such treatment: {treatment!r}")
-
-
-def posterior(
-    probabilities: Floats, labels: NDArray[np.int64], noise: NDArray[np.float64]
-) -> Floats:
-    """Return (N, K): the probability of each true class given the inputs and the label.
-
-    Args:
-        probabilities: (N, K) of the true class given the inputs.
-        labels: (N,) as given.
-        noise: (K, K) P(label j | true class i).
-    """
-    joint = probabilities * noise.T[labels]
-    true: Floats = joint / np.maximum(joint.sum(1, keepdims=True), 1e-30)
-    return true.astype(np.float32)
-
-
-def transition(labels: NDArray[np.int64], probabilities: Floats) -> NDArray[np.float64]:
-    """Return the (K, K) noise that labels and out-of-sample probabilities imply."""
-    return np.asarray(estimate(labels, probabilities, bootstrap=2).matrix)

@@ -36,6 +36,7 @@ class EstimatedTransition(TransitionMatrix):
         matrix_interval: (2, K, K), the lower ends and the upper.
         clean_level_interval: of ``clean_level``.
         warnings: what the estimate cannot tell, or what no loss can mend, in words.
+        calibration: from the classifier's probabilities to those of the true class.
     """
 
     joint: Floats
@@ -43,6 +44,7 @@ class EstimatedTransition(TransitionMatrix):
     matrix_interval: Floats
     clean_level_interval: Interval
     warnings: tuple[str, ...]
+    calibration: mixture.Calibration
 
     def __init__(
         self,
@@ -52,6 +54,7 @@ class EstimatedTransition(TransitionMatrix):
         clean_level_interval: Interval,
         warnings: tuple[str, ...] = (),
         classes: Sequence[str] | None = None,
+        calibration: mixture.Calibration | None = None,
     ) -> None:
         """Keep what ``estimate`` found."""
         super().__init__(mixture.rows_to_one(joint), classes)
@@ -62,6 +65,20 @@ class EstimatedTransition(TransitionMatrix):
         object.__setattr__(self, "matrix_interval", matrix_interval)
         object.__setattr__(self, "clean_level_interval", clean_level_interval)
         object.__setattr__(self, "warnings", warnings)
+        plain = mixture.Calibration(1.0, np.zeros(len(joint)))
+        object.__setattr__(self, "calibration", calibration or plain)
+
+    def true_class(self, labels: Integers, probabilities: ArrayLike) -> Floats:
+        """Return (N, K): how likely each true class is, given the inputs and the label.
+
+        Args:
+            labels: (N,) as given, 0 to K-1.
+            probabilities: (N, K) of the classifier whose probabilities the noise was found from.
+        """
+        p = np.asarray(probabilities, dtype=np.float64)
+        joint = self.calibration(mixture.log_odds(p)) * self.matrix.T[labels]
+        likely: Floats = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
+        return likely
 
     @property
     def prior(self) -> Floats:
@@ -76,7 +93,7 @@ class EstimatedTransition(TransitionMatrix):
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         kept = (self.joint, self.rate_interval, self.matrix_interval, self.clean_level_interval)
-        return EstimatedTransition, (*kept, self.warnings, self.classes)
+        return EstimatedTransition, (*kept, self.warnings, self.classes, self.calibration)
 
 
 def estimate(
@@ -148,7 +165,13 @@ def estimate(
     level = levels(mixture.rows_to_one(joint)).min()
     level_interval = _centred([float(levels(matrix).min()) for matrix in matrices], level, ends)
     found = EstimatedTransition(
-        joint, _pair(np.percentile(rates, ends)), matrix_interval, level_interval, (), names
+        joint,
+        _pair(np.percentile(rates, ends)),
+        matrix_interval,
+        level_interval,
+        (),
+        names,
+        calibration,
     )
     warnings = tuple(_warnings(found, np.bincount(given, minlength=len(found)), sure))
     object.__setattr__(found, "warnings", warnings)
