@@ -27,6 +27,9 @@ format: $(READY)
 benchmark: $(READY)
 	$(BIN)/python benchmarks/loss_speed.py
 	$(BIN)/python benchmarks/linear_speed.py
+	$(BIN)/python benchmarks/train_speed.py
+	$(BIN)/python benchmarks/sweep_speed.py
+	$(BIN)/python benchmarks/fit_speed.py
 
 # The stamp is written last, so an interrupted set-up starts again.
 $(READY): pyproject.toml constraints.txt
@@ -35,4 +38,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis noiseproof-demo.*
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis noiseproof-demo*
