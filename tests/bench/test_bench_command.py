@@ -6,9 +6,11 @@ import pytest
 from small_grid import write_blobs, write_grid
 
 from noiseproof.bench import load_grid
+from noiseproof.bench.board import Bars
 from noiseproof.bench.engine import Settings
 from noiseproof.bench.run_cell import run_cell
 from noiseproof.cli import main
+from noiseproof.cli.bench import choose_grids
 from noiseproof.results import Store
 from noiseproof.results.lock import lock_file, locked
 
@@ -139,3 +141,21 @@ def test_a_store_that_is_a_file(capsys, tmp_path, toml):
     code, out, err = run(capsys, "bench", "run", toml, "--store", tmp_path / "file")
     assert (code, out) == (2, "")
     assert err == f"noiseproof: {tmp_path / 'file'}: File exists\n"
+
+
+def test_options_that_some_grids_lack(capsys, tmp_path):
+    command = ["bench", "status", "--store", tmp_path]
+    for options in (["--recipe", "quick"], ["--rows", "CE,AGCE"]):
+        assert run(capsys, *command, *options)[:2] == (0, f"no record of any grid in {tmp_path}\n")
+    code, _, error = run(capsys, *command, "--rows", "NOBODY")
+    assert (code, len(error.splitlines())) == (2, 1)
+
+
+def test_a_row_that_is_added_is_among_those_selected(toml):
+    (grid,) = choose_grids([str(toml)], ["NEW=MAE"], ["CE"])
+    assert [row.name for row in grid.rows] == ["CE", "NEW"]
+
+
+def test_bars_speak_before_they_are_drawn(capsys):
+    Bars().say("a file was damaged")
+    assert capsys.readouterr().err == "a file was damaged\n"

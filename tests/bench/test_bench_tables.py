@@ -195,7 +195,8 @@ def test_where_the_numbers_may_be(store, capsys):
     said = capsys.readouterr().err.splitlines()
     assert said[0].endswith("mnist-CE-none-seed1-0123456789.json.damaged: damaged, set aside")
     assert said[1:] == [
-        f"noiseproof: {store} has nothing of this; `noiseproof bench run mnist-symmetric` fills it",
+        f"noiseproof: {store} has nothing of this; "
+        f"`noiseproof bench run mnist-symmetric --store {store}` fills it",
         f"noiseproof: {store} has 4 cells with --recipe quick",
     ]
 

@@ -142,7 +142,12 @@ def test_shards_are_the_whole():
         ('CE = "CE"', 'CE = "EC"', "unknown loss 'EC'"),
         ('CE = "CE"', "CE = 1", "row 'CE': expected a loss, got 1"),
         ('CE = "CE"', 'CE = {loss = "CE", lr = 1}', "row 'CE' has no 'lr'"),
-        ('CE = "CE"', 'CE = {loss = "CE", method = "x"}', "unknown method 'x'"),
+        ('CE = "CE"', 'CE = {loss = "CE", method = "x"}', "expected method loss or nlnl, got 'x'"),
+        ('CE = "CE"', 'CE = {loss = "CE", method = 3}', "expected method loss or nlnl, got 3"),
+        ('CE = "CE"', '"" = "CE"', "has no name"),
+        ("epochs = 2", 'hidden = ["a"]', "expected hidden to be a list of numbers, got ['a']"),
+        ('"linear"', '"linaer"', "unknown network 'linaer'; did you mean 'linear'?"),
+        ("title =", 'paper = "mnits"\ntitle =', "no table 'mnits'; did you mean 'mnist'?"),
         ("epochs = 2", "epoch = 2", "a recipe has no 'epoch'; did you mean 'epochs'?"),
         ("epochs = 2", "epochs = 0", "expected epochs >= 1, got 0"),
         ("epochs = 2", 'epochs = "two"', "expected epochs to be of type int, got 'two'"),
@@ -160,6 +165,12 @@ def test_mistakes_in_a_file(tmp_path, old, new, message):
         load_grid(path)
     assert message in str(error.value)
     assert len(str(error.value).splitlines()) == 1
+
+
+def test_a_noise_that_is_named_twice_counts_once(tmp_path):
+    path = write_grid(tmp_path)
+    path.write_text(path.read_text().replace('"none"', '"none", "symmetric:0.40", "none"'))
+    assert load_grid(path).noises == ("none", "symmetric:0.4")
 
 
 def test_names_that_are_no_grid(tmp_path):

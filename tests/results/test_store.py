@@ -191,3 +191,22 @@ def test_records_of_the_first_days_have_no_matrix(record, tmp_path):
     assert Record.from_dict(values) == record
     with pytest.raises(DataError):
         Record.read(tmp_path / "none.json")
+
+
+def test_a_file_nobody_can_read_is_not_fatal(record, tmp_path):
+    store = Store(tmp_path)
+    path = store.put(record)
+    (tmp_path / path.name.replace("seed1", "seed2")).mkdir()
+    deep = tmp_path / path.name.replace("seed1", "seed3")
+    deep.write_text("[" * 100_000)
+    assert list(store.records()) == [record.key]
+    assert len(store.damaged) == 2
+
+
+def test_the_network_is_beside_its_record_in_a_merged_store(record, tmp_path):
+    part = Store(tmp_path / "part")
+    part.put(record)
+    part.files(record).model.write_bytes(b"weights")
+    merged = Store(tmp_path)
+    (found,) = merged.records().values()
+    assert merged.files(found).model.read_bytes() == b"weights"

@@ -58,16 +58,21 @@ class Lines(Board):
 class Bars(Board):
     """A progress bar a worker, and one for the whole."""
 
+    def __init__(self) -> None:
+        """Draw nothing before it is known how many bars there are."""
+        self.bars: list[Any] = []
+        self.whole: Any = None
+
     def begin(self, cells: int, workers: int) -> None:
         """Draw the empty bars."""
         from tqdm import tqdm
 
         form = "{desc:<44.44} {percentage:3.0f}% {bar} {n_fmt}/{total_fmt}{postfix}"
-        self.bars: list[Any] = [
+        self.bars = [
             tqdm(total=1, position=i, leave=False, dynamic_ncols=True, bar_format=form)
             for i in range(workers)
         ]
-        self.whole: Any = tqdm(
+        self.whole = tqdm(
             total=cells, position=workers, unit="cell", desc="cells", dynamic_ncols=True
         )
 
@@ -90,7 +95,10 @@ class Bars(Board):
 
     def say(self, message: str) -> None:
         """Print it above the bars."""
-        self.whole.write(message, file=sys.stderr)
+        if self.whole is None:
+            print(message, file=sys.stderr)
+        else:
+            self.whole.write(message, file=sys.stderr)
 
     def end(self) -> None:
         """Leave the bar of the whole as it is."""

@@ -10,12 +10,18 @@ from noiseproof.bench.grid import Grid, Row
 from noiseproof.data.published import KNOWN
 from noiseproof.errors import DataError, NoiseproofError, ParameterError, did_you_mean
 from noiseproof.losses import loss as read_loss
+from noiseproof.models import NAMES as NETWORKS
 from noiseproof.noise import parse
+from noiseproof.paper.parameters import DATASETS as TABLES
 from noiseproof.train import Recipe
+from noiseproof.train.recipe import METHODS
 
 _FIELDS = ("title", "dataset", "recipe", "paper", "noises", "seeds", "rows", "overrides")
 _NEEDED = ("dataset", "noises", "rows")
 _WORDS: dict[type, str] = {str: "a text", list: "a list"}
+_ITEMS: dict[str, tuple[type, ...]] = {
+    "hidden": (int,), "mean": (int, float), "std": (int, float), "augment": (str,)
+}  # fmt: skip
 
 
 def grid_names() -> tuple[str, ...]:
@@ -66,6 +72,9 @@ def _read(text: str, name: str, folder: Path) -> Grid:
             raise ParameterError(f"a grid needs {field!r}")
     for field in ("title", "dataset", "recipe", "paper"):
         _check(isinstance(values.get(field, ""), str), field, "a text", values)
+    if values.get("paper") and values["paper"] not in TABLES:
+        hint = did_you_mean(values["paper"], TABLES)
+        raise ParameterError(f"the paper has no table {values['paper']!r}{hint}")
     grid = Grid(
         name=name,
         title=values.get("title", name),
@@ -104,7 +113,7 @@ def _noises(values: Mapping[str, Any], folder: Path) -> tuple[str, ...]:
     for noise in noises:
         kind, _, rest = noise.partition(":")
         texts.append(f"matrix:{folder / rest}" if kind == "matrix" and rest else noise)
-    return tuple(str(parse(text)) for text in texts)
+    return tuple(dict.fromkeys(str(parse(text)) for text in texts))
 
 
 def _seeds(values: Mapping[str, Any]) -> tuple[int, ...]:
@@ -124,6 +133,12 @@ def _overrides(values: Mapping[str, Any]) -> dict[str, Any]:
         kind = type(like.get(name, value))
         right = type(value) in ((int, float) if kind is float else (kind,))
         _check(right, name, _WORDS.get(kind, f"of type {kind.__name__}"), overrides)
+        if name in _ITEMS:
+            items = all(type(item) in _ITEMS[name] for item in value)
+            _check(items, name, "a list of numbers" if name != "augment" else "texts", overrides)
+    network = overrides.get("network")
+    if network is not None and network not in NETWORKS:
+        raise ParameterError(f"unknown network {network!r}{did_you_mean(network, NETWORKS)}")
     return found
 
 
@@ -139,5 +154,12 @@ def _row(name: str, value: Any) -> Row:
         raise ParameterError(f"row {name!r}: expected a loss, got {value!r}")
     if unknown := set(fields) - {"loss", "method"}:
         raise ParameterError(f"row {name!r} has no {min(unknown)!r}; known: loss, method")
+    if not name.strip():
+        raise ParameterError(f"a row of loss {fields['loss']!r} has no name")
+    method = fields.get("method", "loss")
+    if method not in METHODS:
+        raise ParameterError(
+            f"row {name!r}: expected method {' or '.join(METHODS)}, got {method!r}"
+        )
     read_loss(fields["loss"])
     return Row(name, **fields)

@@ -9,6 +9,7 @@ import typer
 
 from noiseproof.cli.app import JsonOption, app
 from noiseproof.cli.experiment import DataOption, QuietOption
+from noiseproof.errors import ParameterError
 
 if TYPE_CHECKING:
     from noiseproof.bench import Grid
@@ -58,22 +59,50 @@ def choose_grids(
     recipe: str | None = None,
 ) -> "list[Grid]":
     """Return the grids of a command line, or the parts of them it selects."""
+    return [
+        _choose(name, add_loss, rows, noise, seeds, recipe)
+        for name in dict.fromkeys(names or DEFAULT)
+    ]
+
+
+def suiting_grids(
+    add_loss: list[str] | None = None,
+    rows: list[str] | None = None,
+    noise: list[str] | None = None,
+    seeds: int | None = None,
+    recipe: str | None = None,
+) -> "dict[str, Grid]":
+    """Return, by name, what the options select of every grid that has it."""
+    from noiseproof.bench import grid_names
+
+    found: dict[str, Grid] = {}
+    for name in grid_names():
+        try:
+            found[name] = _choose(name, add_loss, rows, noise, seeds, recipe)
+        except ParameterError as error:  # it has no such row or recipe
+            mistake = error
+    if not found:
+        raise mistake
+    return found
+
+
+def _choose(
+    name: str,
+    add_loss: list[str] | None,
+    rows: list[str] | None,
+    noise: list[str] | None,
+    seeds: int | None,
+    recipe: str | None,
+) -> "Grid":
     from noiseproof.bench import load_grid
 
-    grids = []
-    for name in dict.fromkeys(names or DEFAULT):
-        grid = load_grid(name)
-        for text in add_loss or ():
-            grid = grid.with_row(text)
-        grids.append(
-            grid.select(
-                _words(rows),
-                _words(noise),
-                None if seeds is None else grid.first_seeds(seeds),
-                recipe,
-            )
-        )
-    return grids
+    grid, chosen = load_grid(name), _words(rows)
+    for text in add_loss or ():
+        grid = grid.with_row(text)
+        if chosen is not None:
+            chosen.append(grid.rows[-1].name)
+    first = None if seeds is None else grid.first_seeds(seeds)
+    return grid.select(chosen, _words(noise), first, recipe)
 
 
 def _words(texts: list[str] | None) -> list[str] | None:
@@ -142,7 +171,12 @@ def run_bench(
 
 @group.command("status")
 def show_status(
-    names: NamesArgument = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", help="Grids, or TOML files of your own; all begun without any."
+        ),
+    ] = None,
     add_loss: AddLossOption = None,
     rows: RowsOption = None,
     noise: NoiseOption = None,
@@ -158,10 +192,12 @@ def show_status(
 
     Example: noiseproof bench status digits-symmetric
     """
-    from noiseproof.bench import grid_names
     from noiseproof.results import Store
 
-    grids = choose_grids(names or list(grid_names()), add_loss, rows, noise, seeds, recipe)
+    if names:
+        grids = choose_grids(names, add_loss, rows, noise, seeds, recipe)
+    else:
+        grids = list(suiting_grids(add_loss, rows, noise, seeds, recipe).values())
     found = _find(grids, Store(store), workers)
     if not names:  # of all the grids there are, those that were begun
         found = [status for status in found if status.missing < status.cells]

@@ -16,6 +16,7 @@ from noiseproof.cli.bench import (
     StoreOption,
     choose_grids,
     group,
+    suiting_grids,
 )
 
 
@@ -42,23 +43,27 @@ def write_report(
 
     Example: noiseproof bench report digits-symmetric --out report.html
     """
-    from noiseproof.bench import grid_names
     from noiseproof.bench.report import contents
     from noiseproof.report import page
     from noiseproof.results import Store
 
     page.check(out)
-    chosen = list(dict.fromkeys(names or grid_names()))
-    grids = choose_grids(chosen, add_loss, rows, noise, seeds, recipe)
+    if names:
+        chosen = choose_grids(names, add_loss, rows, noise, seeds, recipe)
+        grids = dict(zip(dict.fromkeys(names), chosen, strict=True))
+    else:
+        grids = suiting_grids(add_loss, rows, noise, seeds, recipe)
     options = selection(add_loss, rows, noise, seeds)
     found = contents(
-        dict(zip(chosen, grids, strict=True)),
+        grids,
         Store(store),
         options,
         named=bool(names),
         recipe=recipe,
     )
-    words = ["noiseproof", "bench", "report", *(names or ()), *options, "--store", str(store)]
+    words = ["noiseproof", "bench", "report", *(names or ()), *options]
+    words += ["--recipe", recipe] if recipe else []
+    words += ["--store", str(store)]
     page.write(out, found.page(shlex.join([*words, "--out", str(out)])))
     if found.damaged:
         print(f"noiseproof: {found.damaged} damaged files were set aside", file=sys.stderr)

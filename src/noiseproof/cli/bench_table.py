@@ -52,7 +52,9 @@ def table(
         raise ParameterError(f"cannot write {out}: it is a directory")
     collected = collect(grid, Store(store))
     text = render(results_table(collected), form)
-    for remark in _remarks(collected, store):
+    again = f"noiseproof bench run {name} --store {store}"
+    again += f" --recipe {recipe}" if recipe else ""
+    for remark in _remarks(collected, store, again):
         print(f"noiseproof: {remark}", file=sys.stderr)
     if out is None:
         print(text, end="")
@@ -61,7 +63,7 @@ def table(
         print(f"wrote {out}")
 
 
-def _remarks(collected: "Collected", store: Path) -> list[str]:
+def _remarks(collected: "Collected", store: Path, again: str) -> list[str]:
     """Say what the table does not: which files were no records, and where its numbers may be."""
     from noiseproof.train.recipes import NAMES
 
@@ -69,7 +71,7 @@ def _remarks(collected: "Collected", store: Path) -> list[str]:
     remarks = [f"{path}: damaged, set aside" for path in collected.damaged]
     if counts["missing"] < counts["cells"]:
         return remarks
-    remarks.append(f"{store} has nothing of this; `noiseproof bench run {grid.name}` fills it")
+    remarks.append(f"{store} has nothing of this; `{again}` fills it")
     for name in NAMES:
         try:
             other = replace(collected, grid=grid.select(recipe=name)).counts

@@ -149,7 +149,7 @@ class Record:
             raise DataError(f"{path}: no such file") from None
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise DataError(f"{path}: not a record of a run, or not all of one") from None
 
     def __str__(self) -> str:

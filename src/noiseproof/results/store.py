@@ -26,6 +26,7 @@ class Store:
         """Keep the path: nothing is read yet."""
         self.path = Path(path)
         self.damaged: list[Path] = []
+        self._folders: dict[str, Path] = {}
 
     def records(self) -> dict[str, Record]:
         """Read all records, by the key of their cell."""
@@ -33,6 +34,7 @@ class Store:
         for path in sorted(self.path.rglob("*.json")):
             if (record := self._read(path)) is None:
                 continue
+            self._folders.setdefault(record.identity, path.parent)
             # Of two for one cell the one with a result counts, whichever file comes first.
             if record.key not in found or found[record.key].status == "failed":
                 found[record.key] = record
@@ -53,9 +55,10 @@ class Store:
         return path
 
     def files(self, record: Record) -> RunFiles:
-        """Return where the files of a record's run belong."""
+        """Return where the files of a record's run are: where the record was found, or belongs."""
         words = f"{record.dataset} {record.loss} {record.noise} seed{record.seed}"
-        return RunFiles(self.path, file_name(words, record.identity))
+        folder = self._folders.get(record.identity, self.path)
+        return RunFiles(folder, file_name(words, record.identity))
 
     def check_writable(self) -> None:
         """Raise the system's error now where a record could not be written later."""
@@ -87,7 +90,10 @@ class Store:
                 raise DataError("not all of a record")
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except OSError:  # a folder, or a file that may not be read: not ours to rename
+            self.damaged.append(path)
+            return None
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             self._set_aside(path)
             return None
         return record
