@@ -93,6 +93,13 @@ def test_dates_know_which_number_is_the_day():
     assert prepare(typed)[1] == pytest.approx(X)
 
 
+def test_dates_that_cannot_be_read_are_left_out():
+    notes = Notes()
+    features, _ = prepare(table(when=["2020-13-45"] * N, age=MIXED["age"]), notes=notes)
+    assert features.left_out == ("when",)
+    assert notes.lines == ["left out, no date that can be read: when"]
+
+
 def test_text_is_the_tf_idf_of_scikit_learn():
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -131,6 +138,7 @@ def test_what_is_saved_gives_the_same_features(kind):
     description = json.loads(json.dumps(features.describe()))
     again = load_features(description, features.arrays()).transform(samples, Notes())
     assert abs(again - X).max() == 0
+    assert features.width == X.shape[1]
     assert np.isfinite(X.sum())
 
 

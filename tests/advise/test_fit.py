@@ -130,6 +130,58 @@ def test_a_damaged_model_is_one_line(fitted, tmp_path, damage):
         load_model(folder)
 
 
+@pytest.mark.parametrize(
+    ("file", "change"),
+    [
+        ("recipe.json", lambda recipe: recipe["classes"]["names"].pop()),
+        ("recipe.json", lambda recipe: recipe["learned"].update(classes=4)),
+        ("preprocessing.json", lambda features: features["columns"].pop()),
+        ("weights.npz", lambda arrays: arrays.update({"head.bias0": arrays["head.bias0"][:, 1:]})),
+        ("weights.npz", lambda arrays: arrays.update({"head.mean": arrays["head.mean"][1:]})),
+        ("weights.npz", lambda arrays: [arrays.pop(k) for k in list(arrays) if "weight" in k]),
+    ],
+)
+def test_files_of_different_models_are_told(fitted, tmp_path, file, change):
+    path = fitted.save(tmp_path / "out") / "model" / file
+    if path.suffix == ".npz":
+        arrays = dict(np.load(path))
+        change(arrays)
+        np.savez(path, **arrays)
+    else:
+        content = json.loads(path.read_text())
+        change(content)
+        path.write_text(json.dumps(content))
+    with pytest.raises(DataError, match=r"do not fit each other; .* damaged, or of another model"):
+        load_model(tmp_path / "out")
+
+
+def test_what_does_not_fit_is_noted():
+    frame = FRAME[:90].assign(age=FRAME["age"].astype(object))
+    frame.loc[0, "age"] = "old"
+    test = TEST.drop(columns="speed").assign(extra=1), TEST_TRUE
+    found = fit(frame, "kind", test=test)
+    assert found.notes == (
+        "filled in: 1 values of age are no numbers",
+        "the table (test): columns not there, taken as empty: speed",
+        "the table (test): columns the model does not use: kind, extra",
+    )
+    gaps = FRAME[:90].drop(columns="kind").to_numpy(copy=True)
+    gaps[0] = np.nan
+    found = fit(gaps, FRAME["kind"][:90])
+    assert found.notes == ("missing values, taken as the column's mean: 4",)
+
+
+def test_one_text_and_one_loss_need_no_list(monkeypatch):
+    def seen(*_, losses, **__):
+        raise ZeroDivisionError(losses)
+
+    monkeypatch.setattr("noiseproof.advise.fit.learn", seen)
+    frame = FRAME.assign(review=["good", "bad film"] * 120)
+    with pytest.raises(ZeroDivisionError) as error:
+        fit(frame, "kind", text="review", losses="CE")
+    assert error.value.args == (["CE"],)
+
+
 def test_rows_without_a_label_are_set_aside():
     frame = FRAME[:90].copy()
     frame.loc[:9, "kind"] = None
@@ -191,7 +243,12 @@ def test_a_folder_of_images(tmp_path):
         (FRAME[["kind"]].assign(a=np.nan), "kind", {}, "no column to learn from"),
         (np.full((240, 2), np.nan), FRAME["kind"], {}, "every value is missing"),
         (FRAME, "kind", {"test": (TEST, ["cow"] * 90)}, "label 'cow' is no class"),
+        (FRAME, "kind", {"test": (TEST, [None] * 90)}, "the table .test.: every label is missing"),
         (np.eye(4), list("aabb"), {"embeddings": "e.npy"}, "beside a path alone"),
+        ("a", "y", {"embeddings": "e", "test": (TEST, "kind"), "test_embeddings": "e"}, "the path"),
+        (FRAME, "kind", {"text": "agee"}, "no column 'agee'; did you mean 'age'"),
+        (FRAME, "kind", {"losses": []}, "losses: expected one at least"),
+        (FRAME, "kind", {"search": -1}, "search: expected 0 or more further settings, got -1"),
     ],
 )
 def test_what_cannot_be_fitted_is_one_line(X, y, options, message):

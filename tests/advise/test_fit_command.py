@@ -106,6 +106,31 @@ def test_predict_mistakes_are_one_line(capsys, home, tmp_path):
     assert not out.exists()
 
 
+def test_embeddings_are_asked_for_wherever_they_were_fitted_to(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    FRAME[["kind"]].to_csv("pets.csv", index=False)
+    np.save("e.npy", FRAME.drop(columns="kind").to_numpy())
+    fit = ("fit", "pets.csv", "--label", "kind", "--quiet")
+    test, own, its = (
+        ("--test", "pets.csv"),
+        ("--embeddings", "e.npy"),
+        ("--test-embeddings", "e.npy"),
+    )
+    for options, message in (
+        ((*own, *test), "--test: beside --embeddings it needs --test-embeddings"),
+        ((*own, *its), "--test-embeddings: expected both --test and --embeddings"),
+        ((*test, *its), "--test-embeddings: expected both --test and --embeddings"),
+    ):
+        code, text, err = run(capsys, *fit, *options)
+        assert (code, text, len(err.splitlines())) == (2, "", 1)
+        assert message in err
+    assert run(capsys, *fit, *own, *test, *its)[0] == 0
+    code, text, err = run(capsys, "predict", "pets-fit", "pets.csv")
+    assert (code, text, len(err.splitlines())) == (2, "", 1)
+    assert "fitted to embeddings; give those of these rows: --embeddings" in err
+    assert run(capsys, "predict", "pets-fit", "pets.csv", *own)[0] == 0
+
+
 def csv(frame, **changes):
     return lambda path: frame.assign(**changes).to_csv(path, index=False)
 

@@ -87,6 +87,58 @@ def test_embeddings_take_the_place_of_the_columns(tmp_path):
         read(path, "y", embeddings=tmp_path / "short.npy")
 
 
+def test_with_embeddings_labels_may_be_all_there_is(tmp_path):
+    (tmp_path / "a.csv").write_text("y\na\nb\n")
+    np.save(tmp_path / "e.npy", np.eye(2))
+    for labelled in (True, False):
+        samples = read(tmp_path / "a.csv", "y", labelled=labelled, embeddings=tmp_path / "e.npy")
+        assert samples.inputs.tolist() == np.eye(2).tolist()
+        assert list(samples.labels) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"X": np.eye(4), "y": np.array(1)}, "expected y of shape"),
+        ({"X": np.eye(4), "y": np.eye(4)}, "expected y of shape"),
+        ({"X": np.array(1.0), "y": np.arange(4)}, "expected X as numbers"),
+        ({"X": np.arange(4.0), "y": np.arange(4)}, "expected X as numbers"),
+        ({"X": np.eye(4), "y": np.arange(4), "classes": np.array("a")}, "expected .classes. of"),
+        ({"X": np.eye(1), "y": np.array([{}])}, r"\(Object arrays cannot be loaded\)$"),
+    ],
+)
+def test_arrays_of_another_shape_are_one_line(tmp_path, arrays, message):
+    np.savez(tmp_path / "a.npz", **arrays)
+    with pytest.raises(DataError, match=rf"a\.npz: .*{message}"):
+        read(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding", "sep"),
+    [
+        ("a.csv", "utf-8", ","),
+        ("a.csv", "utf-16", ";"),
+        ("a.tsv", "utf-8-sig", "\t"),
+        ("A.CSV.gz", "utf-8", ","),
+    ],
+)
+def test_a_class_may_be_called_none_and_only_an_empty_label_is_missing(
+    tmp_path, name, encoding, sep
+):
+    words = ["None", "NA", "null", "nan", "N/A", "", "yes"]
+    content = f"é{sep}y\n" + "".join(f"NA{sep}{word}\n" for word in words)
+    raw = content.encode(encoding)
+    (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
+    samples = read(tmp_path / name, "y")
+    assert samples.labels.fillna("missing").tolist() == [*words[:5], "missing", "yes"]
+    assert samples.inputs["é"].isna().all()
+
+
+def test_numbers_beside_empty_labels_stay_numbers(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,3\n2,\n3,4\n4,NA\n")
+    assert read(tmp_path / "a.csv", "y").labels.dtype == np.float64
+
+
 def test_a_folder_of_images_by_class(tmp_path):
     for name, side in (("cat", 40), ("dog", 50)):
         (tmp_path / name).mkdir()
@@ -110,8 +162,8 @@ def test_a_folder_of_images_by_class(tmp_path):
         ("a.csv", b"x,z\n1,2\n", "no column 'y'"),
         ("a.parquet", b"PAR1 and no more", "cannot be read as parquet"),
         ("a.parquet", b"", "cannot be read as parquet"),
-        ("a.npz", b"PK no zip", "cannot be read as .npz"),
-        ("a.npy", b"no array", "cannot be read as .npy"),
+        ("a.npz", b"PK no zip", "cannot be read as .npz .not an .npz file.$"),
+        ("a.npy", b"no array", "cannot be read as .npy .not an .npy file.$"),
         ("a.csv.gz", b"not gzip", "cannot be read as csv.gz"),
         ("a.xlsx", b"PK", "expected .csv, .tsv, .parquet, .npz or a folder"),
     ],

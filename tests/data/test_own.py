@@ -71,6 +71,9 @@ def test_npz_labels_may_be_words_or_named_numbers(tmp_path):
         ({"X": PIXELS / 255, "y": ANSWERS}, "expected X as uint8 images .* got float64"),
         ({"X": PIXELS, "y": ANSWERS * 0.5}, "label 0.5 is a quantity, not a class"),
         ({"X": PIXELS, "y": ANSWERS * 0}, "fewer than two classes among 20 labels"),
+        ({"X": PIXELS, "y": np.array(1)}, "expected y of shape .N,., got .."),
+        ({"X": np.array(1), "y": ANSWERS}, "expected X as uint8 images .* got int64 .."),
+        ({"X": PIXELS, "y": ANSWERS, "classes": np.array("a")}, "expected .classes. of shape .K,."),
         ({"X": PIXELS, "y": ANSWERS[:, None]}, "expected y of shape .N,., got .20, 1."),
         ({"X": PIXELS, "y": ANSWERS, "X_test": PIXELS}, "X_test and y_test come together"),
         (
@@ -98,6 +101,9 @@ def test_a_truncated_npz_and_a_renamed_npy_are_named(tmp_path):
     with path.open("wb") as file:
         np.save(file, PIXELS)
     with pytest.raises(DataError, match=r"mine.npz: cannot be read as .npz .one array"):
+        data.load(path)
+    path.write_bytes(b"anything else")
+    with pytest.raises(DataError, match=r"cannot be read as .npz .not an .npz file.$"):
         data.load(path)
 
 

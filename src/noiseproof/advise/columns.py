@@ -118,10 +118,12 @@ class Date:
     day_first: bool = False
 
     @classmethod
-    def learn(cls, name: str, column: Any, day_first: bool) -> "Date":
-        """Measure a column of dates."""
+    def learn(cls, name: str, column: Any, day_first: bool) -> "Date | None":
+        """Measure a column of dates; None where it has none that can be read."""
         days = as_days(column, day_first)
         present = days[np.isfinite(days)]
+        if len(present) == 0:
+            return None
         return cls(name, float(present.mean()), float(present.std()) or 1.0, day_first)
 
     @property

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from noiseproof.advise.columns import KINDS, Column, Notes
 from noiseproof.advise.kinds import decide
-from noiseproof.advise.patches import TINY, Patches
+from noiseproof.advise.patches import PATCH, TINY, Patches
 from noiseproof.advise.table import Samples
 from noiseproof.advise.words import Words
 from noiseproof.errors import DataError
@@ -20,6 +20,10 @@ Arrays = Mapping[str, NDArray[Any]]
 
 class Preprocessor(Protocol):
     """Makes features of inputs; learnt once, kept as plain JSON and arrays."""
+
+    @property
+    def width(self) -> int:
+        """How many features there are; an error where what was learnt is not of one piece."""
 
     def transform(self, samples: Samples, notes: Notes) -> Any:
         """Return the features (N, D), float32, dense or sparse; note what did not fit."""
@@ -42,6 +46,15 @@ class TableFeatures:
 
     columns: tuple[Column | Words, ...]
     left_out: tuple[str, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """How many features there are."""
+        texts = [c for c in self.columns if isinstance(c, Words)]
+        if any(c.rarity.shape != (len(c.vocabulary),) for c in texts):
+            raise ValueError("a rarity for each word")
+        plain = (len(c.features) for c in self.columns if not isinstance(c, Words))
+        return sum(plain) + sum(len(c.vocabulary) for c in texts)
 
     def transform(self, samples: Samples, notes: Notes) -> Any:
         """Return the features of a table; a column that is missing counts as empty."""
@@ -113,6 +126,12 @@ class MatrixFeatures:
 
     fill: NDArray[np.float32]
 
+    @property
+    def width(self) -> int:
+        """How many features there are."""
+        (width,) = self.fill.shape
+        return int(width)
+
     @classmethod
     def learn(cls, samples: Samples, notes: Notes) -> "MatrixFeatures":
         """Measure the columns; a matrix of gaps alone is an error."""
@@ -178,6 +197,17 @@ class ImageFeatures:
 
     shape: tuple[int, int, int]
     patches: Patches | None
+
+    @property
+    def width(self) -> int:
+        """How many features there are."""
+        if self.patches is None:
+            return int(np.prod(self.shape))
+        (size,), (centres, _) = self.patches.mean.shape, self.patches.centres.shape
+        shapes = (self.patches.whiten.shape, self.patches.centres.shape)
+        if size != self.shape[0] * PATCH**2 or shapes != ((size, size), (centres, size)):
+            raise ValueError("patches of the images")
+        return 4 * int(centres)
 
     @classmethod
     def learn(cls, samples: Samples, seed: int, notes: Notes) -> "ImageFeatures":

@@ -22,7 +22,7 @@ from noiseproof.advise.matrix import Matrix
 from noiseproof.advise.model import Model
 from noiseproof.advise.summary import lines, summarise
 from noiseproof.advise.table import Samples
-from noiseproof.errors import ParameterError
+from noiseproof.errors import DataError, ParameterError
 from noiseproof.noise import EstimatedTransition, estimate
 
 MEASURED = "measured on the test file, whose labels are taken to be true"
@@ -205,11 +205,11 @@ def fit(
     X: Any,
     y: Any = None,
     *,
-    text: Sequence[str] = (),
+    text: str | Sequence[str] = (),
     test: Any = None,
     embeddings: str | Path | None = None,
     test_embeddings: str | Path | None = None,
-    losses: Sequence[str] | None = None,
+    losses: str | Sequence[str] | None = None,
     search: int = 0,
     folds: int = 5,
     seed: int = 0,
@@ -243,17 +243,22 @@ def fit(
     ['up', 'down']
     """
     start = time.perf_counter()
-    watch, notes = watch or Nobody(), Notes()
+    watch, notes, filled = watch or Nobody(), Notes(), Notes()
+    text = [text] if isinstance(text, str) else text
+    losses = [losses] if isinstance(losses, str) else losses
+    _check_options(test, embeddings, test_embeddings, losses, search)
     samples = as_samples(X, y, embeddings=embeddings, encoding=encoding, progress=watch.shown)
     samples, codes, classes, rows, checked = _labelled(samples, y)
     features = learn_features(samples, text, seed, notes)
-    tested = None
+    tested, unfit = None, list[str]()
     if test is not None:
         options = {"embeddings": test_embeddings, "encoding": encoding}
-        tested = _test_set(test, y, features, classes, options)
-    matrix = features.transform(samples, Notes())
+        inputs, answers, unfit = _test_set(test, y, features, classes, options)
+        tested = inputs, answers
+    matrix = features.transform(samples, filled)
     samples.inputs = None  # of a file, the features are all that is wanted from here on
-    for line in (checked.line, *checked.warnings, *notes.lines):
+    said = tuple(dict.fromkeys((*notes.lines, *filled.lines, *unfit)))
+    for line in (checked.line, *checked.warnings, *said):
         watch.say("load", line)
     learned = learn(
         matrix, codes, len(classes), losses=losses, seed=seed, folds=folds, search=search,
@@ -262,10 +267,10 @@ def fit(
     noise = estimate(codes, learned.probabilities, classes.names)
     predicted = learned.probabilities.argmax(axis=1)
     fitted = Fitted(
-        Model(classes, features, learned, y if isinstance(y, str) else ""),
+        Model(classes, features, learned, y if isinstance(y, str) else "", embeddings is not None),
         checked,
         noise,
-        tuple(notes.lines),
+        said,
         rows,
         evaluate.measured(predicted == codes, NOISY),
         evaluate.estimated(predicted, codes, noise, seed),
@@ -276,6 +281,23 @@ def fit(
     for step, line in lines(fitted):
         watch.say(step, line)
     return fitted
+
+
+def _check_options(
+    test: Any, embeddings: Any, test_embeddings: Any, losses: Sequence[str] | None, search: int
+) -> None:
+    """Say at once which options do not go together, or are none."""
+    if test_embeddings is not None and (test is None or embeddings is None):
+        raise ParameterError("--test-embeddings: expected both --test and --embeddings beside it")
+    if isinstance(test, tuple):
+        if test_embeddings is not None:
+            raise ParameterError("expected test_embeddings beside the path of a test set alone")
+    elif test is not None and embeddings is not None and test_embeddings is None:
+        raise ParameterError("--test: beside --embeddings it needs --test-embeddings")
+    if losses is not None and len(losses) == 0:
+        raise ParameterError("losses: expected one at least; None takes those that suit the noise")
+    if search < 0:
+        raise ParameterError(f"search: expected 0 or more further settings, got {search}")
 
 
 def _labelled(
@@ -294,8 +316,8 @@ def _labelled(
 
 def _test_set(
     test: Any, y: Any, features: Preprocessor, classes: Classes, options: dict[str, Any]
-) -> tuple[Any, Codes]:
-    """Return the features and the labels of a test set."""
+) -> tuple[Any, Codes, list[str]]:
+    """Return the features and the labels of a test set, and what of it did not fit."""
     if isinstance(test, tuple):
         if len(test) != 2:
             raise ParameterError("expected test as (X, y) or as a path")
@@ -304,11 +326,15 @@ def _test_set(
         size = features.shape[1] if isinstance(features, ImageFeatures) else None
         label = y if isinstance(y, str) else None
         samples = as_samples(test, label, **options, size=size)
-    codes = classes.codes(samples.labels, f"{samples.name} (test)")
+    where, notes = f"{samples.name} (test)", Notes()
+    codes = classes.codes(samples.labels, where)
     rows = np.flatnonzero(codes != MISSING)
+    if len(rows) == 0:
+        raise DataError(f"{where}: every label is missing")
     if len(rows) < len(codes):
         samples = samples.take(rows)
-    return features.transform(samples, Notes()), codes[rows]
+    matrix = features.transform(samples, notes)
+    return matrix, codes[rows], [f"{where}: {line}" for line in notes.lines]
 
 
 def _test(learned: Learned, X: Any, codes: Codes) -> Test:

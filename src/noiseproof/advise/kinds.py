@@ -64,7 +64,7 @@ def _decide(name: str, column: Any, is_text: bool, notes: Notes) -> Column | Wor
     if numeric:
         return _number(name, column)
     if types.is_datetime64_any_dtype(column):
-        return Date.learn(name, column, day_first=False)
+        return _date(name, column, day_first=False)
     return _text(name, column, notes) if is_text else _object(name, column, notes)
 
 
@@ -95,7 +95,7 @@ def _object(name: str, column: Any, notes: Notes) -> Column | Words:
         return _number(name, column)
     dates = values.str.fullmatch(ISO) | values.str.fullmatch(SLASHED)
     if dates.mean() >= ALIKE:
-        return Date.learn(name, column, _day_first(values))
+        return _date(name, column, _day_first(values))
     if len(counts) == 1 and len(values) == len(column):
         raise _Useless("always the same")
     different = len(counts) / len(values)
@@ -107,6 +107,13 @@ def _object(name: str, column: Any, notes: Notes) -> Column | Words:
     if len(kept) < len(counts):
         notes.add(f"rare values taken together, beyond {len(kept)}", name)
     return Category(name, tuple(sorted(kept)))
+
+
+def _date(name: str, column: Any, day_first: bool) -> Date:
+    date = Date.learn(name, column, day_first)
+    if date is None:
+        raise _Useless("no date that can be read")
+    return date
 
 
 def _text(name: str, column: Any, notes: Notes) -> Words:

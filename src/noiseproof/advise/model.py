@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,11 @@ from noiseproof.errors import DataError
 
 SCHEMA = 1
 RECIPE, FEATURES, WEIGHTS = "recipe.json", "preprocessing.json", "weights.npz"
+#: What reading a damaged file ends in.
+UNREADABLE = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile,
+    zlib.error,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +37,14 @@ class Model:
         features: what turns inputs into numbers.
         learned: what turns numbers into probabilities.
         label: the column of labels it was fitted to, "" where it had no name.
+        embeddings: whether it was fitted to a file of embeddings beside the data.
     """
 
     classes: Classes
     features: Preprocessor
     learned: Learned
     label: str = ""
+    embeddings: bool = False
 
     def probabilities(self, samples: Samples, notes: Notes) -> NDArray[np.float32]:
         """Return (N, K) the probability of each class, and note what did not fit."""
@@ -48,6 +56,7 @@ class Model:
             "schema": SCHEMA,
             "noiseproof": noiseproof.__version__,
             "label": self.label,
+            "embeddings": self.embeddings,
             "classes": {"names": list(self.classes.names), "kind": self.classes.kind},
             "learned": self.learned.describe(),
         }
@@ -71,16 +80,38 @@ def load_model(folder: str | Path) -> Model:
         features = json.loads((inner / FEATURES).read_text(encoding="utf-8"))
         with np.load(inner / WEIGHTS, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        return Model(
+        model = Model(
             Classes(tuple(recipe["classes"]["names"]), recipe["classes"]["kind"]),
             load_features(features, _part(arrays, "features.")),
             Learned.load(_part(arrays, "head."), recipe["learned"]),
             recipe["label"],
+            bool(recipe.get("embeddings")),
         )
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        if isinstance(error, DataError):
-            raise
+        fits = _fits(model)
+    except DataError:
+        raise
+    except UNREADABLE as error:
         raise DataError(f"{folder}: the model is damaged ({type(error).__name__})") from None
+    if not fits:
+        raise DataError(
+            f"{folder}: {RECIPE}, {FEATURES} and {WEIGHTS} do not fit each other; one of them is "
+            "damaged, or of another model"
+        )
+    return model
+
+
+def _fits(model: Model) -> bool:
+    """Return whether features, weights and classes are of the same sizes."""
+    heads, columns = model.learned.heads, model.features.width
+    scaling = (heads.scaling.mean.shape, heads.scaling.factor.shape)
+    if scaling != ((columns,), (columns,)) or len(heads.layers) not in (1, 2):
+        return False
+    for weight, bias in heads.layers:
+        count, inward, outward = weight.shape
+        if (count, inward) != (len(heads), columns) or bias.shape != (count, outward):
+            return False
+        columns = outward
+    return len(heads) > 0 and columns == heads.classes == len(model.classes.values)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

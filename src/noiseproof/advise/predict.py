@@ -32,6 +32,10 @@ def predict_file(
     """
     import pandas as pd
 
+    if model.embeddings and embeddings is None:
+        raise ParameterError(
+            "the model was fitted to embeddings; give those of these rows: --embeddings"
+        )
     features, notes = model.features, Notes()
     size = features.shape[1] if isinstance(features, ImageFeatures) else None
     samples = read(

@@ -87,7 +87,7 @@ def read(
     elif path.suffix.lower() in (".npz", ".npy"):
         samples = _arrays(path, labelled)
     elif table_suffix(path):
-        samples = _table(path, label, labelled, encoding, progress)
+        samples = _table(path, label, labelled, encoding, progress, embeddings is not None)
     else:
         raise DataError(f"{path}: expected {KINDS}")
     if len(samples) == 0:
@@ -96,7 +96,12 @@ def read(
 
 
 def _table(
-    path: Path, label: str | None, labelled: bool, encoding: str | None, progress: bool
+    path: Path,
+    label: str | None,
+    labelled: bool,
+    encoding: str | None,
+    progress: bool,
+    embedded: bool,
 ) -> Samples:
     check_fits(path, _table_size(path))
     frame = tidy(read_frame(path, encoding, progress), str(path))
@@ -104,7 +109,36 @@ def _table(
         raise ParameterError(f"{path}: which column has the labels? Its columns: {_some(frame)}")
     if label is None or (label not in frame.columns and not labelled):
         return Samples(path.name, frame)
-    return Samples(path.name, *split_label(frame, label, str(path)))
+    inputs, labels = split_label(frame, label, str(path), alone=embedded)
+    return Samples(path.name, inputs, _as_written(path, list(frame.columns), labels, encoding))
+
+
+def _as_written(path: Path, columns: list[str], labels: Any, encoding: str | None) -> Any:
+    """Return the labels of a text file with None, NA, nan and the like as the words they are.
+
+    pandas takes these words for gaps. Among classes that are words only an empty field is one;
+    among numbers they are gaps.
+    """
+    import pandas as pd
+
+    suffix = table_suffix(path) or ""
+    numbers = pd.api.types.is_numeric_dtype(labels)
+    if suffix in (".parquet", ".pq") or numbers or not labels.isna().any():
+        return labels
+    separators = "\t" if suffix.startswith(".tsv") else ",;"
+    encodings = [encoding] if encoding else ["utf-8-sig", "utf-16"]
+    for format_ in ({"sep": s, "encoding": e} for e in encodings for s in separators):
+        try:
+            header = pd.read_csv(path, **format_, nrows=0)
+        except UnicodeError:
+            continue
+        if list(header.columns) == columns:
+            words = pd.read_csv(
+                path, **format_, usecols=[labels.name], dtype=str, keep_default_na=False,
+                na_values=[""],
+            )[labels.name].reset_index(drop=True)  # fmt: skip
+            return labels if words.isna().equals(labels.isna()) else words
+    return labels
 
 
 def tidy(frame: Any, where: str) -> Any:
@@ -116,13 +150,13 @@ def tidy(frame: Any, where: str) -> Any:
     return frame
 
 
-def split_label(frame: Any, label: str, where: str) -> tuple[Any, Any]:
-    """Return a table without its column of labels, and that column."""
+def split_label(frame: Any, label: str, where: str, alone: bool = False) -> tuple[Any, Any]:
+    """Return a table without its column of labels, which may be ``alone``, and that column."""
     if label not in frame.columns:
         raise DataError(f"{where}: no column {label!r}{did_you_mean(label, frame.columns)}")
     labels = frame[label]
     rest = frame.drop(columns=label)
-    if rest.shape[1] == 0:
+    if rest.shape[1] == 0 and not alone:
         raise DataError(f"{where}: no column beside {label!r}")
     return rest, labels
 
@@ -157,6 +191,8 @@ def _arrays(path: Path, labelled: bool) -> Samples:
         if name not in arrays:
             raise DataError(f"{path}: has no array {name}, only {', '.join(arrays) or 'nothing'}")
     inputs, labels = as_inputs(arrays["X"], str(path)), arrays.get("y")
+    if labels is not None and labels.ndim != 1:
+        raise DataError(f"{path}: expected y of shape (N,), got {labels.shape}")
     if labels is not None and len(labels) != len(inputs):
         raise DataError(f"{path}: {len(inputs)} rows in X but {len(labels)} labels in y")
     if labels is not None and "classes" in arrays and labels.dtype.kind in "iu":
@@ -165,7 +201,9 @@ def _arrays(path: Path, labelled: bool) -> Samples:
 
 
 def _named(labels: NDArray[Any], names: NDArray[Any], path: Path) -> NDArray[Any]:
-    if labels.min() < 0 or labels.max() >= len(names):
+    if names.ndim != 1:
+        raise DataError(f"{path}: expected `classes` of shape (K,), got {names.shape}")
+    if len(labels) and (labels.min() < 0 or labels.max() >= len(names)):
         raise DataError(f"{path}: a label in y is outside 0..{len(names) - 1}, the `classes`")
     return np.asarray(names.astype(str)[labels])
 
@@ -182,13 +220,14 @@ def _array_size(path: Path) -> int:
 
 def _npy(path: Path) -> NDArray[Any]:
     try:
-        content = np.load(path, allow_pickle=False)
-        if not isinstance(content, np.ndarray):
-            raise ValueError("several arrays")
+        with path.open("rb") as stream:
+            if stream.read(6) != np.lib.format.MAGIC_PREFIX:
+                raise ValueError("not an .npy file")
+            stream.seek(0)
+            return np.asarray(np.load(stream, allow_pickle=False))
     except (OSError, ValueError, EOFError) as error:
-        reason = str(error).partition("\n")[0]
+        reason = str(error).partition("\n")[0].partition(" when allow_pickle")[0]
         raise DataError(f"{path}: cannot be read as .npy ({reason})") from None
-    return content
 
 
 def as_inputs(X: Any, where: str) -> Any:

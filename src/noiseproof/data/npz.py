@@ -13,6 +13,9 @@ from noiseproof.data.dataset import Dataset, TrainTest, hold_out
 from noiseproof.data.labels import Array, check_range, encode
 from noiseproof.errors import DataError
 
+#: How an .npz starts, one without arrays, and an .npy: of anything else numpy says it is pickled.
+STARTS = (b"PK\3\4", b"PK\5\6", b"\x93NUM")
+
 
 def read_npz(path: str | Path) -> TrainTest[Dataset]:
     """Read arrays X and y, and X_test and y_test where they are there.
@@ -51,12 +54,15 @@ def read_arrays(path: Path) -> dict[str, Array]:
     """Return every array of an ``.npz`` by its name; pickled objects are refused."""
     try:
         with path.open("rb") as stream:
+            if stream.read(4) not in STARTS:
+                raise ValueError("not an .npz file")
+            stream.seek(0)
             file = np.load(stream, allow_pickle=False)
             if not isinstance(file, np.lib.npyio.NpzFile):
                 raise ValueError("one array")
             arrays = {name: file[name] for name in file.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        reason = str(error).partition("\n")[0]
+        reason = str(error).partition("\n")[0].partition(" when allow_pickle")[0]
         raise DataError(f"{path}: cannot be read as .npz ({reason})") from None
     return arrays
 
@@ -64,6 +70,8 @@ def read_arrays(path: Path) -> dict[str, Array]:
 def _encode(labels: Array, names: Array | None, path: Path) -> tuple[Array, tuple[str, ...]]:
     if names is None:
         return encode(labels, path)
+    if names.ndim != 1:
+        raise DataError(f"{path}: expected `classes` of shape (K,), got {names.shape}")
     if labels.dtype.kind not in "iu":
         raise DataError(f"{path}: beside `classes`, y must be integers, got {labels.dtype}")
     check_range(labels, len(names), path)
@@ -73,9 +81,10 @@ def _encode(labels: Array, names: Array | None, path: Path) -> tuple[Array, tupl
 def _dataset(
     inputs: Array, codes: Array, classes: tuple[str, ...], path: Path, key: str
 ) -> Dataset:
-    if len(inputs) != len(codes):
-        raise DataError(f"{path}: {len(inputs)} samples in {key} but {len(codes)} labels")
-    return Dataset(_inputs(inputs, path, key), torch.from_numpy(codes), classes, path.stem)
+    samples = _inputs(inputs, path, key)
+    if len(samples) != len(codes):
+        raise DataError(f"{path}: {len(samples)} samples in {key} but {len(codes)} labels")
+    return Dataset(samples, torch.from_numpy(codes), classes, path.stem)
 
 
 def _inputs(inputs: Array, path: Path, key: str) -> Tensor:
