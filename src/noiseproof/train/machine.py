@@ -53,6 +53,9 @@ def default_threads(network: str) -> int:
 class Machine:
     """What a run computes with. It may change the last bits of a result, never its meaning.
 
+    Nothing is chosen by timing it at the start: a choice by the clock would make the bits of a run
+    depend on what else the machine was doing, and a resumed run unlike one that was never stopped.
+
     Args:
         device: where.
         threads: of this process on the CPU; 0 leaves torch's choice.
