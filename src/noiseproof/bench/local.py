@@ -143,6 +143,7 @@ class _Run:
             case Progress(epochs, accuracy):
                 return self.board.epoch(worker.number, epochs, accuracy)
             case Mistake(error):
+                worker.cell = None
                 raise error
             case Busy():
                 self.elsewhere.append(cell)

@@ -60,6 +60,8 @@ def serve(wire: Connection, out: Path, settings: Settings) -> None:
             wire.send(_answer(cell, wire, out, settings))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the engine is gone; the checkpoint of the last epoch is not
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # nothing is left to unwind
 
 
 def _answer(cell: Cell, wire: Connection, out: Path, settings: Settings) -> Message:
