@@ -9,6 +9,8 @@ from noiseproof.advise.trials import Bench
 
 DECAY = 1e-3
 DECAYS = (1e-4, 1e-3, 3e-3, 1e-2, 3e-2)
+#: Of a head that decay draws to naive Bayes: there is no harm in much of it.
+BAYES_DECAYS = (*DECAYS, 1e-1)
 #: Compared when it is still unknown how noisy the labels are.
 SCOUTS = ("CE", "GCE(q=0.7)")
 #: With fewer rows than this, a rung of the comparison tells too little about a fold or two.
@@ -38,10 +40,11 @@ def scout(bench: Bench, training: Training, kinds: Sequence[Kind]) -> Scouted:
 
     A hidden layer has to be better than none by more than a standard error.
     """
-    settings = [Setting(loss, decay) for loss in SCOUTS for decay in DECAYS]
     found: list[tuple[Training, list[Trial], Trial]] = []
     for kind in kinds:
         chosen = replace(training, kind=kind)
+        decays = BAYES_DECAYS if kind == "bayes" else DECAYS
+        settings = [Setting(loss, decay) for loss in SCOUTS for decay in decays]
         trials = bench.run(settings, quick(chosen), few_folds(bench))
         found.append((chosen, trials, best(trials)))
     leader = found[0]

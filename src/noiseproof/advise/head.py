@@ -10,11 +10,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from noiseproof.advise.bayes import naive_bayes
 from noiseproof.advise.matrix import Batch, Matrix, Scaling
 from noiseproof.advise.objective import Floats, Objective, Task
 from noiseproof.noise import stream
 
-Kind = Literal["linear", "mlp"]
+Kind = Literal["linear", "bayes", "mlp"]
 Progress = Callable[[int, int], None]
 
 
@@ -23,7 +24,8 @@ class Training:
     """How heads are trained: Adam, the learning rate raised for a moment, then lowered to 0.
 
     Args:
-        kind: ``"linear"``, or ``"mlp"`` with one hidden layer.
+        kind: ``"linear"``; ``"bayes"``, the same but begun at naive Bayes and drawn to it by the
+            decay, for counts; or ``"mlp"`` with one hidden layer.
         width: of the hidden layer.
         dropout: the share of hidden units left out in each step.
         epochs: how often every row is seen, where there are many.
@@ -132,7 +134,10 @@ def train(
         progress: is told how many of how many steps are made.
     """
     rows = matrix.shape[0]
-    stack = _Stack.new(tasks, matrix.shape[1], classes, training, seed)
+    if training.kind == "bayes":
+        stack = _Stack.drawn_to(len(tasks), *naive_bayes(matrix, labels, classes, tasks))
+    else:
+        stack = _Stack.new(tasks, matrix.shape[1], classes, training, seed)
     objective = Objective(labels, classes, tasks)
     optimiser = torch.optim.Adam(stack.parameters, lr=training.lr, betas=(0.9, 0.99), fused=True)
     dropout = stream(seed, "dropout")
@@ -176,10 +181,17 @@ class _Stack:
 
     ``first`` is the layer that reads the inputs, (D, H * out) and (H * out,). Its gradient is
     written by hand, because the inputs may be sparse. ``last`` is (H, width, K) and (H, 1, K).
+    Decay draws the first layer's weights to ``goal``, to 0 without one.
     """
 
-    def __init__(self, heads: int, first: Sequence[Tensor], last: Sequence[Tensor]) -> None:
-        self.heads, self.first, self.last = heads, list(first), list(last)
+    def __init__(
+        self,
+        heads: int,
+        first: Sequence[Tensor],
+        last: Sequence[Tensor],
+        goal: Tensor | None = None,
+    ) -> None:
+        self.heads, self.first, self.last, self.goal = heads, list(first), list(last), goal
 
     @classmethod
     def new(
@@ -202,6 +214,12 @@ class _Stack:
         for parameter in stack.last:
             parameter.requires_grad_()
         return stack
+
+    @classmethod
+    def drawn_to(cls, heads: int, weight: Floats, bias: Floats) -> "_Stack":
+        """Start linear heads where their decay draws them to."""
+        goal = torch.from_numpy(weight)
+        return cls(heads, (goal.clone(), torch.from_numpy(bias)), (), goal)
 
     @classmethod
     def of(cls, heads: Heads) -> "_Stack":
@@ -234,7 +252,8 @@ class _Stack:
         """Write the first layer's gradient, and add to all weights that of their decay."""
         weight, bias = self.first
         strength = decay.repeat_interleave(weight.shape[1] // self.heads)
-        weight.grad = batch.back(gradient).addcmul_(weight, strength)
+        away = weight if self.goal is None else weight - self.goal
+        weight.grad = batch.back(gradient).addcmul_(away, strength)
         bias.grad = gradient.sum(0)
         if self.last:
             cast(Tensor, self.last[0].grad).addcmul_(self.last[0], decay[:, None, None])

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noiseproof.advise.bayes import counts
 from noiseproof.advise.choose import Candidate, Setting, Trial, decide
 from noiseproof.advise.compare import DECAY, compare, scout, treat
 from noiseproof.advise.few import optimum
@@ -59,6 +60,7 @@ class Learned:
         baseline: the same trained with CE, to compare with; the heads themselves in a model that
             was loaded.
         loss: what was minimised, as text.
+        kind: of the heads.
         treatment: what was done about doubtful labels, ``"none"`` if nothing.
         why: the reason for the choice, one sentence.
         estimate: how noisy the labels are; None in a model that was loaded.
@@ -70,6 +72,7 @@ class Learned:
     heads: Heads
     baseline: Heads
     loss: str
+    kind: Kind
     treatment: str
     why: str
     estimate: EstimatedTransition | None
@@ -107,6 +110,7 @@ class Learned:
         return {
             "classes": self.heads.classes,
             "loss": self.loss,
+            "kind": self.kind,
             "treatment": self.treatment,
             "why": self.why,
             "comparison": [candidate.to_dict() for candidate in self.comparison],
@@ -126,6 +130,7 @@ class Learned:
             heads=heads,
             baseline=heads,
             loss=str(description["loss"]),
+            kind=description["kind"],
             treatment=str(description["treatment"]),
             why=str(description["why"]),
             estimate=None,
@@ -163,7 +168,8 @@ def learn(
         folds: how many parts the rows are dealt into.
         search: how many further settings to try with optuna.
         watch: is called with the name of a step and how much of how much of it is done.
-        head: ``"linear"`` or ``"mlp"``; by default the one that predicts better.
+        head: ``"linear"``, ``"bayes"`` or ``"mlp"``; by default ``"bayes"`` for counts of words and
+            the like, otherwise the one that predicts better.
     """
     labels = np.asarray(y, dtype=np.int64)
     weights = row_weights(sample_weight, len(labels))
@@ -173,8 +179,11 @@ def learn(
     bench = Bench(matrix, labels, classes, weights, fold, seed)
     if len(labels) < FEW:
         return _few(bench)
-    simple = matrix.sparse or len(labels) < HIDDEN
-    kinds: tuple[Kind, ...] = ("linear",) if simple else ("linear", "mlp")
+    kinds: tuple[Kind, ...] = ("linear",)
+    if counts(matrix):
+        kinds = ("bayes",)  # with little decay it is the linear head, with much naive Bayes
+    elif not matrix.sparse and len(labels) >= HIDDEN:
+        kinds = ("linear", "mlp")
     first = scout(_watched(bench, watch, "scout"), Training(), (head,) if head else kinds)
     names = losses or _suited(first.robust, labels)
     trials = compare(_watched(bench, watch, "compare losses"), first, names)
@@ -185,7 +194,8 @@ def learn(
         trials += search_further(_watched(bench, watch, "search"), first.training, search)
     chosen, why = decide(trials)
     plain = max((t for t in trials if t.setting.name == "CE"), key=lambda t: t.accuracy)
-    return _learned(chosen, chosen.heads, plain.heads, why, trials, labels)
+    kind = first.training.kind
+    return _learned(chosen, kind, chosen.heads, plain.heads, why, trials, labels)
 
 
 def _few(bench: Bench) -> Learned:
@@ -200,11 +210,12 @@ def _few(bench: Bench) -> Learned:
     (trial,) = bench.tested([setting], stacked(heads), bench.folds)
     every = optimum(bench.matrix, bench.labels, bench.classes, bench.weights, DECAY)
     why = f"Fewer than {FEW} rows cannot tell which loss is better, so CE is used."
-    return _learned(trial, every, every, why, [trial], bench.labels)
+    return _learned(trial, "linear", every, every, why, [trial], bench.labels)
 
 
 def _learned(
     chosen: Trial,
+    kind: Kind,
     heads: Heads,
     baseline: Heads,
     why: str,
@@ -216,6 +227,7 @@ def _learned(
         heads=heads,
         baseline=baseline,
         loss=chosen.setting.loss,
+        kind=kind,
         treatment=chosen.setting.treatment,
         why=why,
         estimate=estimate(labels, chosen.probabilities),

@@ -125,5 +125,5 @@ class Bench:
         ]
 
     def _heads_at_once(self, training: Training) -> int:
-        width = self.classes if training.kind == "linear" else training.width
+        width = training.width if training.kind == "mlp" else self.classes
         return max(1, ROOM // (16 * self.matrix.shape[1] * width))

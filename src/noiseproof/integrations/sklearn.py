@@ -1,6 +1,6 @@
 """A scikit-learn classifier for labels that may be wrong."""
 
-from typing import Any, Self
+from typing import Any, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,10 +10,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from noiseproof import losses
 from noiseproof.advise.head import Heads, Kind, Training, train
+from noiseproof.advise.inputs import rectangular
 from noiseproof.advise.learn import Learned, learn
 from noiseproof.advise.matrix import Matrix
 from noiseproof.advise.objective import Task
-from noiseproof.errors import ParameterError
+from noiseproof.advise.table import check_range
+from noiseproof.errors import DataError, ParameterError
 from noiseproof.losses import Loss
 
 
@@ -24,8 +26,9 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         loss: ``"auto"`` to compare losses, and what can be done about doubtful labels, on held-out
             rows, as ``noiseproof fit`` does; or one to train with, as text or a
             :class:`~noiseproof.losses.Loss`.
-        head: ``"linear"``, ``"mlp"``, or ``"auto"``: the one that predicts better where losses are
-            compared, linear where one is given.
+        head: ``"linear"``; ``"bayes"``, which decay draws to naive Bayes and not to 0, for sparse
+            counts; ``"mlp"``; or ``"auto"``: the one that suits the data where losses are compared,
+            linear where one is given.
         weight_decay: where a loss is given, how strongly the weights are held to 0.
         folds: into how many parts the rows are dealt where losses are compared.
         random_state: the same number gives the same model; a ``RandomState`` is drawn from.
@@ -63,8 +66,10 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train on inputs (N, D), dense or sparse, and labels of any type."""
+        X, y = rectangular(X) if isinstance(X, (list, tuple)) else X, _labels(y)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float32, np.float64])
         check_classification_targets(y)
+        check_range(X, "X")
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
@@ -97,10 +102,12 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _kind(self) -> Kind | None:
-        kinds: dict[str, Kind | None] = {"linear": "linear", "mlp": "mlp", "auto": None}
-        if self.head not in kinds:
-            raise ParameterError(f"expected head auto, linear or mlp, got {self.head!r}")
-        return kinds[self.head]
+        if self.head == "auto":
+            return None
+        if self.head not in get_args(Kind):
+            expected = ", ".join(get_args(Kind))
+            raise ParameterError(f"expected head auto, {expected}, got {self.head!r}")
+        return cast(Kind, self.head)
 
     def _seed(self) -> int:
         if isinstance(self.random_state, (int, np.integer)):
@@ -127,3 +134,20 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _labels(y: Any) -> Any:
+    """Return labels that scikit-learn takes for another type, or for none, as what they are."""
+    nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if nullable is not None and nullable.kind in "biu" and not y.isna().any():
+        return y.to_numpy(nullable)
+    if getattr(y, "dtype", None) != object or y.ndim != 1:
+        return y
+    types = sorted({type(value).__name__ for value in y})
+    if types in (["int"], ["bool"]):
+        return np.array(list(y))
+    if "str" in types and {"int", "float", "bool"} & set(types):
+        raise DataError(
+            f"labels of types {' and '.join(types)}: make them all text, or all numbers"
+        )
+    return y

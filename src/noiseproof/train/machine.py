@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from noiseproof.errors import ParameterError, did_you_mean
+from noiseproof.train.memory import kept_memory
 from noiseproof.train.parallel import World, spread, synchronise
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -85,7 +86,7 @@ class Machine:
 
     @contextmanager
     def settled(self) -> Iterator[None]:
-        """Set threads, denormals and determinism for a run, and put back the threads after."""
+        """Set threads, denormals, memory and determinism for a run; put back the threads after."""
         before = torch.get_num_threads()
         if self.threads:
             torch.set_num_threads(self.threads)
@@ -95,7 +96,8 @@ class Machine:
         if self.device.type == "cuda":
             torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = True, False
         try:
-            yield
+            with kept_memory():
+                yield
         finally:
             torch.set_flush_denormal(False)
             torch.set_num_threads(before)

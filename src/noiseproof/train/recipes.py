@@ -77,7 +77,7 @@ QUICK = {
         test_size=5_000,
     ),
     "digits": Recipe(
-        name="quick", network="mlp", epochs=60, batch=32, lr=0.02, weight_decay=5e-3, exact=True
+        name="quick", network="mlp", epochs=60, batch=64, lr=0.03, weight_decay=5e-3, exact=True
     ),
 }
 
