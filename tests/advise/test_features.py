@@ -72,6 +72,17 @@ def test_numbers_are_scaled_gaps_filled_and_told_and_huge_ones_squashed():
     assert (np.argsort(X[:, 2]) == np.argsort(MIXED["income"])).all()
 
 
+def test_numbers_that_float32_cannot_hold_are_gaps():
+    values = np.where(np.arange(N) == 3, 1e200, MIXED["income"])
+    features, X = prepare(table(income=values))
+    assert features.columns[0].gaps
+    assert np.isfinite(X).all()
+    assert X[:, 1].nonzero()[0].tolist() == [3]
+    notes = Notes()
+    features.transform(table(income=values), notes)
+    assert notes.lines == ["filled in: 1 values of income are infinite or beyond 3e+38"]
+
+
 def test_categories_have_a_column_each_and_rare_or_new_ones_none():
     values = ["red"] * 100 + ["green"] * 98 + [None] * 2
     features, X = prepare(table(colour=values, one=RNG.normal(size=N)))

@@ -14,6 +14,7 @@ from scipy import sparse
 from noiseproof.advise.evaluate import estimated, gain_on_true
 from noiseproof.advise.fit import fit
 from noiseproof.advise.model import load_model
+from noiseproof.advise.predict import predict_file
 from noiseproof.advise.table import read
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.noise import TransitionMatrix, symmetric
@@ -53,7 +54,7 @@ def test_numbers_are_called_what_they_are(fitted):
     assert fitted.noisy.value == pytest.approx(1 - WRONG.mean(), abs=0.05)
     assert fitted.true.low <= 0.97 <= fitted.true.high + 0.03
     assert fitted.test.accuracy.value > 0.95
-    assert fitted.test.rows == 90
+    assert (fitted.test.rows, fitted.test.seen, fitted.test.warning) == (90, 0, None)
     assert 0.1 < fitted.estimate.rate < 0.3
     summary = json.loads(json.dumps(fitted.summary))
     assert summary["data"]["rows"] == 240
@@ -192,8 +193,36 @@ def test_rows_without_a_label_are_set_aside():
 
 def test_classes_keep_their_type():
     X, codes = FRAME[:90].drop(columns="kind").to_numpy(), np.arange(90) % 3
-    for labels, kind in ((codes + 7, "i"), (codes.astype(float), "i"), (codes == 0, "b")):
-        assert fit(X, labels, losses=LOSSES).predict(X[:4]).dtype.kind == kind
+    for labels, dtype in (
+        (codes + 7, np.int64),
+        (codes.astype(np.uint8), np.uint8),
+        (codes.astype(float), float),
+        (pd.Series(codes + 7, dtype="category"), np.int64),
+        (codes == 0, bool),
+        (np.array(["2020-01-01", "2020-01-02", "2020-01-03"], "datetime64[s]")[codes], "M8[s]"),
+    ):
+        found = fit(X, labels)
+        assert found.predict(X[:4]).dtype == dtype
+        assert set(found.predict(X)) == set(labels)
+
+
+def test_a_saved_model_knows_the_type_of_its_classes(tmp_path):
+    X, labels = FRAME[:90].drop(columns="kind").to_numpy(), (np.arange(90) % 3).astype(np.uint8)
+    folder = fit(X, labels).save(tmp_path / "out")
+    assert load_model(folder).classes.values.dtype == np.uint8
+
+
+def test_test_rows_that_were_trained_on_are_counted_and_said(tmp_path):
+    train, test = FRAME[:90], pd.concat([FRAME[80:90], TEST[:20]])
+    found = fit(train, "kind", test=(test.drop(columns="kind"), test["kind"]))
+    line = "10 of 30 test rows also occur among the training rows"
+    assert (found.test.seen, found.test.rows) == (10, 30)
+    assert found.test.warning.startswith(line)
+    assert line in found.report
+    assert found.summary["accuracy"]["test_rows_seen_in_training"] == 10
+    words = sparse.csr_matrix(train.drop(columns="kind").clip(lower=0))
+    found = fit(words, train["kind"], test=(words[:7], train["kind"][:7]))
+    assert found.test.seen == 7
 
 
 def test_text_images_embeddings_and_sparse_matrices(tmp_path):
@@ -215,6 +244,24 @@ def test_text_images_embeddings_and_sparse_matrices(tmp_path):
     X = sparse.random(80, 6, density=0.3, random_state=0, format="csr")
     found = fit(X, np.asarray(X[:, 0].todense() > 0).ravel(), losses=LOSSES)
     assert found.predict(X).shape == (80,)
+
+
+def test_decimal_commas_are_read_at_fit_and_predict(tmp_path):
+    FRAME[:90].to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",")
+    found = fit(tmp_path / "t.csv", "kind")
+    note = "numbers read with a decimal comma: length, weight, age, speed"
+    assert found.notes == (note,)
+    assert found.predict_proba(FRAME[:90]) == pytest.approx(
+        fit(FRAME[:90], "kind").predict_proba(FRAME[:90]), abs=1e-4
+    )
+    text = "length;weight;age;speed\n4,5;0,1;?;1\n"  # one in two is none, and still a number
+    (tmp_path / "new.csv").write_text(text)
+    _, notes = predict_file(found.model, tmp_path / "new.csv")
+    assert notes[0] == "numbers read with a decimal comma: length, weight"
+    (tmp_path / "new.csv").write_text("length;weight;age;speed\n4,5;0;?;1\n4;0;-1,5;1\n")
+    table, notes = predict_file(found.model, tmp_path / "new.csv")
+    assert notes[0] == "numbers read with a decimal comma: length, age"
+    assert table["prediction"].tolist() == ["cat", "cat"]
 
 
 def test_a_folder_of_images(tmp_path):
@@ -245,6 +292,13 @@ def test_a_folder_of_images(tmp_path):
         (FRAME, "kind", {"test": (TEST, ["cow"] * 90)}, "label 'cow' is no class"),
         (FRAME, "kind", {"test": (TEST, [None] * 90)}, "the table .test.: every label is missing"),
         (np.eye(4), list("aabb"), {"embeddings": "e.npy"}, "beside a path alone"),
+        ([[1, 2], [1]], list("ab"), {}, "X: row 0 has 2 values, row 1 has 1; expected as many in"),
+        (np.eye(4) * 1e200, list("aabb"), {}, "X: 1e.200 in row 0, column 0 is beyond what float"),
+        (np.ones((4, 2)), list("aabb"), {}, "every row is the same"),
+        (np.eye(4) * 1j, list("aabb"), {}, "expected X as numbers .* got complex128"),
+        (np.eye(4), [1j, 1j, 2, 2], {}, "labels are complex numbers, not classes"),
+        (sparse.eye(4) * np.nan, list("aabb"), {}, "X: 4 values are missing or infinite"),
+        (FRAME[["kind"]].assign(z=np.arange(240) * 1j), "kind", {}, "of complex numbers: z"),
         ("a", "y", {"embeddings": "e", "test": (TEST, "kind"), "test_embeddings": "e"}, "the path"),
         (FRAME, "kind", {"text": "agee"}, "no column 'agee'; did you mean 'age'"),
         (FRAME, "kind", {"losses": []}, "losses: expected one at least"),

@@ -106,6 +106,49 @@ def test_predict_mistakes_are_one_line(capsys, home, tmp_path):
     assert not out.exists()
 
 
+def test_predictions_never_replace_what_they_are_made_from(capsys, home, tmp_path):
+    FRAME.to_csv(tmp_path / "new.csv", index=False)
+    before = (tmp_path / "new.csv").read_bytes()
+    folder = home / "pets-fit"
+    for out in (tmp_path / "new.csv", folder / "summary.json", folder / "model" / "recipe.json"):
+        command = ("predict", folder, tmp_path / "new.csv", "--out", out, "--force")
+        code, text, err = run(capsys, *command)
+        assert (code, text, len(err.splitlines())) == (2, "", 1)
+        assert "is what the predictions are made from; it is left as it is" in err
+    assert (tmp_path / "new.csv").read_bytes() == before
+
+
+def test_only_a_plain_file_is_ever_replaced_by_predictions(capsys, home, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "target.csv").write_text("mine")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "target.csv")
+    (tmp_path / "folder").mkdir()
+    before = {p.name: p.lstat().st_mode for p in tmp_path.iterdir()}
+    for name in ("pipe", "link.csv", "folder"):
+        command = ("predict", home / "pets-fit", home / "pets.csv", "--out", tmp_path / name)
+        code, text, err = run(capsys, *command, "--force")
+        assert (code, text, len(err.splitlines())) == (2, "", 1)
+        assert "is no plain file; it is left as it is" in err
+    assert {p.name: p.lstat().st_mode for p in tmp_path.iterdir()} == before
+    assert (tmp_path / "target.csv").read_text() == "mine"
+
+
+def test_too_little_memory_is_one_line(capsys):
+    code, text, err = run(capsys, "recommend", "--noise", "symmetric:0.2", "--classes", 10**7)
+    assert (code, text, len(err.splitlines())) == (2, "", 1)
+    assert "not enough memory" in err
+
+
+def test_a_search_without_optuna_says_what_to_install(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    blobs(100)[0].to_csv("pets.csv", index=False)
+    code, text, err = run(capsys, "fit", "pets.csv", "--label", "kind", "--search", 2)
+    assert (code, text, len(err.splitlines())) == (2, "", 1)  # before anything is done
+    assert "a search needs optuna: pip install 'noiseproof[search]'" in err
+    assert [p.name for p in tmp_path.iterdir()] == ["pets.csv"]
+
+
 def test_embeddings_are_asked_for_wherever_they_were_fitted_to(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     FRAME[["kind"]].to_csv("pets.csv", index=False)

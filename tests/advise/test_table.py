@@ -102,6 +102,7 @@ def test_with_embeddings_labels_may_be_all_there_is(tmp_path):
         ({"X": np.eye(4), "y": np.array(1)}, "expected y of shape"),
         ({"X": np.eye(4), "y": np.eye(4)}, "expected y of shape"),
         ({"X": np.array(1.0), "y": np.arange(4)}, "expected X as numbers"),
+        ({"X": np.zeros((4, 0, 0), np.uint8), "y": np.arange(4)}, "images without pixels"),
         ({"X": np.arange(4.0), "y": np.arange(4)}, "expected X as numbers"),
         ({"X": np.eye(4), "y": np.arange(4), "classes": np.array("a")}, "expected .classes. of"),
         ({"X": np.eye(1), "y": np.array([{}])}, r"\(Object arrays cannot be loaded\)$"),
@@ -137,6 +138,47 @@ def test_a_class_may_be_called_none_and_only_an_empty_label_is_missing(
 def test_numbers_beside_empty_labels_stay_numbers(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,3\n2,\n3,4\n4,NA\n")
     assert read(tmp_path / "a.csv", "y").labels.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "labels"),
+    [
+        ('"a, b";c (x, y);y\n1;2;p\n3;4;q\n', ["a, b", "c (x, y)"], ["p", "q"]),
+        ("a\ty\n1\tp\n3\tq\n", ["a"], ["p", "q"]),
+        ("a,y\n1,p,\n3,q,\n", ["a"], ["p", "q"]),
+        ("a,y\n1,,\n3,q,\n", ["a"], [None, "q"]),
+        ('"a","y"\n"1",1,"p"\n"2",3,"NA"\n', ["a"], ["p", "NA"]),
+        ('a,y\n"one\ntwo",p\n"three, four",q\n', ["a"], ["p", "q"]),
+        ("a,y\n1,01\n3,02\n", ["a"], ["01", "02"]),
+        ("a,y\n1,true\n3,false\n", ["a"], [True, False]),
+    ],
+    ids=["semicolons", "tabs", "ends", "gap", "R", "quoted", "zeros", "truth"],
+)
+def test_text_tables_as_programs_write_them(tmp_path, text, columns, labels):
+    (tmp_path / "a.csv").write_text(text)
+    samples = read(tmp_path / "a.csv", "y")
+    assert list(samples.inputs.columns) == columns
+    assert samples.labels.astype(object).where(samples.labels.notna(), None).tolist() == labels
+
+
+def test_rows_much_longer_than_the_header_are_one_line(tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\n1,2,3,p\n3,4,5,q\n")
+    with pytest.raises(DataError, match="rows have 2 fields more than there are names of columns"):
+        read(tmp_path / "a.csv", "y")
+
+
+def test_decimal_commas_need_semicolons_and_a_column_of_them(tmp_path):
+    text = 'size;model;y\n1,5;"1,5";p\n2;S;p\n1.000,25;M;q\n;M;q\n'
+    (tmp_path / "a.csv").write_text(text)
+    samples = read(tmp_path / "a.csv", "y")
+    assert samples.inputs["size"].fillna(-1).tolist() == [1.5, 2, 1000.25, -1]
+    assert samples.inputs["model"].tolist() == ["1,5", "S", "M", "M"]
+    assert samples.notes == ("numbers read with a decimal comma: size",)
+    known = read(tmp_path / "a.csv", "y", numbers=["model"])
+    assert known.inputs["model"].fillna(-1).tolist() == [1.5, -1, -1, -1]
+    assert known.inputs["size"].tolist()[:2] == ["1,5", "2"]
+    (tmp_path / "b.csv").write_text('size,y\n"1,234",p\n"2,345",q\n')  # thousands
+    assert read(tmp_path / "b.csv", "y").inputs["size"].tolist() == ["1,234", "2,345"]
 
 
 def test_a_folder_of_images_by_class(tmp_path):
@@ -194,6 +236,10 @@ def test_the_free_memory_is_known_here():
     [
         (["b", "a", "b", "a"], ("a", "b"), "text", ["a", "b"]),
         ([10, 9, 10, 9], ("9", "10"), "integer", [9, 10]),
+        (np.array([[10], [9], [10], [9]]), ("9", "10"), "integer", [9, 10]),
+        ([2**70, 1, 1, 2**70], ("1", str(2**70)), "text", ["1", str(2**70)]),
+        (pd.Categorical([10, 9, 10, 9, None]), ("9", "10"), "integer", [9, 10]),
+        (pd.array([10, 9, 10, 9, None], dtype="Int16"), ("9", "10"), "integer", [9, 10]),
         ([1.0, 0.0, None, 1.0, 0.0], ("0", "1"), "integer", [0, 1]),
         ([True, False, True, False], ("False", "True"), "boolean", [False, True]),
         (np.array(["x", "y", "x", "y"], dtype="S1"), ("x", "y"), "text", ["x", "y"]),
@@ -203,7 +249,7 @@ def test_the_free_memory_is_known_here():
 )
 def test_classes_of_any_type(labels, names, kind, values):
     codes, classes = encode(labels, "here")
-    assert classes == Classes(names, kind)
+    assert (classes.names, classes.kind) == (names, kind)
     assert classes.values.tolist() == values
     assert (classes.codes(labels, "there") == codes).all()
 
@@ -258,6 +304,8 @@ def test_what_python_code_may_hand_over():
     assert twice.inputs.index.tolist() == list(range(8))
     with pytest.raises(DataError, match="two columns are called 'y'"):
         as_samples(pd.concat([FRAME, FRAME], axis=1)[["y"]], "y")
+    pairs = FRAME.set_axis(pd.MultiIndex.from_tuples([("a", "b"), ("a", 2), ("y", "")]), axis=1)
+    assert list(as_samples(pairs, "y").inputs.columns) == ["a b", "a 2"]
     with pytest.raises(DataError, match="4 rows but 3 labels"):
         as_samples(np.eye(4), [1, 2, 3])
     with pytest.raises(ParameterError, match="expected labels"):

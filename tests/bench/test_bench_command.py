@@ -9,8 +9,8 @@ from noiseproof.bench import load_grid
 from noiseproof.bench.board import Bars
 from noiseproof.bench.engine import Settings
 from noiseproof.bench.run_cell import run_cell
+from noiseproof.bench.selection import Selection
 from noiseproof.cli import main
-from noiseproof.cli.bench import choose_grids
 from noiseproof.results import Store
 from noiseproof.results.lock import lock_file, locked
 
@@ -152,10 +152,19 @@ def test_options_that_some_grids_lack(capsys, tmp_path):
 
 
 def test_a_row_that_is_added_is_among_those_selected(toml):
-    (grid,) = choose_grids([str(toml)], ["NEW=MAE"], ["CE"])
+    grid = Selection.read(["NEW=MAE"], ["CE"]).grid(str(toml))
     assert [row.name for row in grid.rows] == ["CE", "NEW"]
 
 
 def test_bars_speak_before_they_are_drawn(capsys):
     Bars().say("a file was damaged")
     assert capsys.readouterr().err == "a file was damaged\n"
+
+
+def test_a_selection_is_written_as_it_was_read():
+    given = ["AGCE(a=1, q=2), CE", "GCE"]
+    chosen = Selection.read(["MINE=AUL(a=3, p=0.1)"], given, ["none,symmetric:0.4"], 2, "quick")
+    assert chosen.rows == ("AGCE(a=1, q=2)", "CE", "GCE")
+    names, values = chosen.options[::2], chosen.options[1::2]
+    again = {name: value for name, value in zip(names, values, strict=True) if name != "--seeds"}
+    assert chosen == Selection.read(*([value] for value in again.values()), 2, "quick")

@@ -2,10 +2,13 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from latex import complaints
 
 from noiseproof import bench
+from noiseproof.bench.report import variants
 from noiseproof.bench.tables import results_table
 from noiseproof.cli import main
 from noiseproof.errors import ParameterError
@@ -196,7 +199,7 @@ def test_where_the_numbers_may_be(store, capsys):
     assert said[0].endswith("mnist-CE-none-seed1-0123456789.json.damaged: damaged, set aside")
     assert said[1:] == [
         f"noiseproof: {store} has nothing of this; "
-        f"`noiseproof bench run mnist-symmetric --store {store}` fills it",
+        f"`noiseproof bench run mnist-symmetric {' '.join(SELECTION)} --store {store}` fills it",
         f"noiseproof: {store} has 4 cells with --recipe quick",
     ]
 
@@ -220,3 +223,14 @@ def test_mistakes_are_one_line(store, arguments, says, capsys, monkeypatch):
     assert said.out == ""
     assert says in said.err
     assert said.err.count("\n") == 1
+
+
+def test_latex_compiles_every_table(tmp_path):
+    store = Store(Path(__file__).parents[2] / "results")  # as published
+    records, texts = store.records(), []
+    for name in bench.grid_names():
+        for grid in variants(bench.load_grid(name)):
+            texts.append(render(results_table(bench.Collected(grid, records)), "latex"))
+    assert len(texts) > len(bench.grid_names())
+    assert complaints(tmp_path, *texts) == []
+    assert complaints(tmp_path, *texts, options="[twocolumn]") == []

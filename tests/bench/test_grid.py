@@ -1,13 +1,17 @@
 """Grids against the paper's tables, files of the user's own, and keys that know the content."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from small_grid import write_blobs, write_grid
 
 from noiseproof.bench import Grid, Row, grid_names, load_grid
 from noiseproof.bench.engine import Settings
+from noiseproof.bench.grid_file import FIELDS
 from noiseproof.bench.run import cells_of, read_shard
 from noiseproof.bench.run_cell import run_cell
 from noiseproof.errors import NoiseproofError, ParameterError
@@ -213,9 +217,101 @@ def test_other_content_is_another_cell(tmp_path):
     assert not {cell.key for cell in load_grid(path).cells()} & (before | after)
 
 
-def test_own_data_cannot_pass_for_published(tmp_path):
+@pytest.mark.parametrize("folder", [False, True])
+def test_own_data_cannot_pass_for_published(tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
     path = write_grid(tmp_path)
-    (tmp_path / "blobs.npz").rename(tmp_path / "mnist.npz")
-    path.write_text(path.read_text().replace("blobs.npz", "mnist.npz"))
-    with pytest.raises(NoiseproofError, match="'mnist' is the name of a published set"):
+    if folder:
+        write_images(tmp_path / "mnist")
+    else:
+        (tmp_path / "blobs.npz").rename(tmp_path / "mnist.npz")
+    given, name = ("./mnist", "mnist/") if folder else ("mnist.npz", "mnist.npz")
+    path.write_text(
+        path.read_text().replace("blobs.npz", given).replace("seeds", 'recipe = "quick"\nseeds')
+    )
+    grid = load_grid("small.toml")
+    assert grid.source.name == name
+    assert grid.source.fingerprint
+    assert grid.recipe_of(grid.rows[0]).train_size == 0  # not that of MNIST
+    record = run_cell(grid.cells()[0], tmp_path / "runs", Settings())
+    assert (record.dataset, record.key) == (name, grid.cells()[0].key)
+    for real in ("none", "symmetric:0.4"):
+        published = replace(grid, dataset="mnist").select(noises=[real])
+        assert not {cell.key for cell in published.cells()} & {cell.key for cell in grid.cells()}
+    for change in ('recipe = "paper"', 'paper = "mnist"'):
+        path.write_text(path.read_text().replace('recipe = "quick"', change))
+        with pytest.raises(ParameterError, match=r"the paper has no recipe|its numbers are not of"):
+            load_grid(path)
+        path.write_text(path.read_text().replace(change, 'recipe = "quick"'))
+    with pytest.raises(NoiseproofError, match="no asymmetric noise known"):
+        grid.select(noises=["asymmetric:0.4"])
+
+
+def write_images(root):
+    from PIL import Image
+
+    for number in range(20):
+        folder = root / f"class{number % 4}"
+        folder.mkdir(parents=True, exist_ok=True)
+        pixels = np.random.default_rng(number).integers(0, 256, (8, 8), np.uint8)
+        Image.fromarray(pixels).save(folder / f"{number}.png")
+
+
+def write_table_grid(tmp_path, label):
+    path = write_grid(tmp_path)
+    arrays = np.load(tmp_path / "blobs.npz")
+    names = [f"x{i}" for i in range(8)]
+    frame = pd.DataFrame(arrays["X"], columns=names).assign(**{"klass é": arrays["y"]})
+    frame.to_csv(tmp_path / "blobs.csv", index=False)
+    path.write_text(path.read_text().replace('"blobs.npz"', f'"blobs.csv"\n{label}'))
+    return path
+
+
+def test_a_table_names_its_column_of_labels(tmp_path):
+    grid = load_grid(write_table_grid(tmp_path, 'label = "klass é"'))
+    assert grid.source.classes == ("0", "1", "2", "3")
+    record = run_cell(grid.cells()[0], tmp_path / "runs", Settings())
+    assert record.key == grid.cells()[0].key
+    arrays = load_grid(write_grid(tmp_path))  # the same numbers as an .npz: the same cells
+    assert [cell.key for cell in arrays.cells()] == [cell.key for cell in grid.cells()]
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("", "dataset with label = 'label': {csv}: no column 'label'"),
+        ('label = "klas"', "dataset with label = 'klas': {csv}: no column 'klas'; did you mean"),
+        ("label = 8", "expected label to be the name of a column, got 8"),
+        ('label = ""', "expected label to be the name of a column, got ''"),
+        ('label = ["klass é"]', "expected label to be the name of a column, got ['klass é']"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_the_column_of_labels(tmp_path, label, message):
+    path = write_table_grid(tmp_path, label)
+    with pytest.raises(ParameterError) as error:
         load_grid(path)
+    assert str(error.value).startswith(f"{path}: " + message.format(csv=tmp_path / "blobs.csv"))
+    assert len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("dataset", ["digits", "blobs.npz"])
+def test_only_a_table_has_a_column_of_labels(tmp_path, dataset):
+    path = write_grid(tmp_path)
+    text = path.read_text().replace('"blobs.npz"', f'"{dataset}"\nlabel = "y"')
+    path.write_text(text)
+    with pytest.raises(ParameterError, match="label = 'y' is for a table, such as"):
+        load_grid(path)
+
+
+def test_the_grid_of_the_documentation(tmp_path):
+    text = (Path(__file__).parents[2] / "docs/grids.md").read_text("utf-8")
+    example = text.split("```toml\n", 1)[1].split("```", 1)[0]
+    write_blobs(tmp_path / "blobs.npz")
+    arrays = np.load(tmp_path / "blobs.npz")
+    frame = pd.DataFrame(arrays["X"]).assign(stars=arrays["y"])
+    frame.to_csv(tmp_path / "reviews.csv", index=False)
+    (tmp_path / "reviews.toml").write_text(example)
+    grid = load_grid(tmp_path / "reviews.toml")
+    assert (grid.label, len(grid.cells())) == ("stars", 12)
+    described = re.findall(r"^\| `(\w+)`", text, re.MULTILINE)
+    assert described == list(FIELDS)

@@ -143,6 +143,18 @@ def test_a_label_column_may_be_of_numbers(tmp_path, labels):
     assert len(data.load(path).train.classes) == 2
 
 
+def test_a_class_may_be_called_none_or_na(tmp_path):
+    words = np.array(["None", "NA"])[ANSWERS]
+    path = write_table(FRAME.assign(answer=words), tmp_path / "mine.csv")
+    assert data.load(path, label="answer").train.classes == ("NA", "None")
+
+
+def test_decimal_commas(tmp_path):
+    FRAME.to_csv(tmp_path / "mine.csv", index=False, sep=";", decimal=",")
+    parts = data.load(tmp_path / "mine.csv", label="answer")
+    assert parts.train.features == ("age", "weight", "member")
+
+
 @pytest.mark.parametrize(
     ("frame", "message"),
     [

@@ -8,6 +8,7 @@ from matplotlib import pyplot as plt
 from noiseproof.bench import load_grid
 from noiseproof.bench.collect import Collected
 from noiseproof.bench.figures import FIGURES, Material, gather
+from noiseproof.bench.selection import Selection
 from noiseproof.cli import main
 from noiseproof.cli.figure import OF_RUNS
 from noiseproof.errors import DataError
@@ -108,7 +109,7 @@ def test_noise_that_is_not_the_records_is_refused(grid, capsys):
 
 def test_the_noise_figure_shows_the_matrix_that_was_drawn(grid):
     train(grid, save=False)
-    material = gather(grid, Store("runs"))
+    material = gather("small.toml", Store("runs"))
     drawn = FIGURES["noise"][0](material)
     record = material.seeds("GCE", "symmetric:0.4")[0]
     matrix = material.experiment(record).corruption.matrix
@@ -154,7 +155,7 @@ def test_an_embedding_keeps_what_is_near_near():
 def test_a_network_of_another_run_is_refused(grid):
     train(grid, save=True)
     store = Store("runs")
-    material = gather(grid.select(rows=["AGCE"]), store)
+    material = gather("small.toml", store, selection=Selection(rows=("AGCE",)))
     one, two = (material.seeds("AGCE", noise)[0] for noise in grid.noises)
     store.files(one).model.replace(store.files(two).model)
     with pytest.raises(DataError, match="the network of another run"):

@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from latex import complaints
 
 from noiseproof.errors import ParameterError, ShapeError
 from noiseproof.paper import PaperNumber, printed
@@ -156,21 +157,31 @@ def test_long_formats_have_everything_in_full():
     assert (cells[2]["std"], cells[5]["mean"], cells[5]["failed"]) == (None, None, 3)
 
 
+def test_latex_compiles_whatever_names_and_titles_hold(tmp_path):
+    names = (
+        r"""[x]*_{y} & 50% #1 ~^\ "é" <α> a|b -- '' `` ≤ −3 ∞ $x$ {""", "*", "[2]", "-", "λ·μ′",
+    )  # fmt: skip
+    entries = (Entry(97.25, 0.5, count=2, planned=3, failed=1), Entry(failed=1))
+    rows = tuple(Row(name, "CE", entries) for name in names)
+    odd = Table("Two lines,\n\nand a \\ & {", ("none", "matrix:my_T%.csv"), rows, notes=names)
+    assert complaints(tmp_path, render(odd, "latex"), render(example(), "latex")) == []
+
+
 def test_latex_escapes_balances_and_needs_no_package():
     text = render(example(), "latex")
     assert r"MNIST \& friends: 100\% noise\_free" in text
     body = text.partition(r"\begin{tabular}")[2]
     for line in body.splitlines():
-        if line.endswith(r"\\"):
+        if line.endswith((r"\\", "[2pt]")):
             assert len(re.findall(r"(?<!\\)&", line)) == 3
+    assert len(re.findall(r"(?<!\\)\{", text)) == len(re.findall(r"(?<!\\)\}", text))
     for line in text.splitlines():
         assert not re.search(r"(?<!\\)[%#_]", line)
-        assert len(re.findall(r"(?<!\\)\{", line)) == len(re.findall(r"(?<!\\)\}", line))
         assert len(re.findall(r"(?<!\\)\$", line)) % 2 == 0
         assert not line.startswith(("[", "*"))  # an option of the \\ before it
     assert set(re.findall(r"\\([a-z]+)", text)) <= {
         "begin", "end", "centering", "small", "caption", "hline", "textbf", "pm", "quad",
-        "footnotesize",
+        "footnotesize", "medskip", "setlength", "tabcolsep", "makebox", "textwidth",
     }  # fmt: skip
 
 

@@ -30,9 +30,7 @@ def naive_bayes(
     label moves it by one count only; its best is a little worse.
     """
     if not counts(matrix):
-        raise ParameterError(
-            "naive Bayes needs sparse inputs, none of them negative"
-        )
+        raise ParameterError("naive Bayes needs sparse inputs, none of them negative")
     given = np.eye(classes, dtype=np.float32)[labels]
     rows = np.concatenate(
         [

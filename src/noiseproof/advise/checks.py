@@ -103,11 +103,25 @@ def _hashes(samples: Samples) -> NDArray[np.uint64] | None:
             return np.asarray(pd.util.hash_pandas_object(inputs, index=False), dtype=np.uint64)
         except TypeError:  # a column of lists
             return None
+    return row_hashes(inputs)
+
+
+def row_hashes(inputs: Any) -> NDArray[np.uint64]:
+    """Return a number for each row of an array or a sparse matrix, the same for equal rows."""
     if sparse.issparse(inputs):
-        return None
+        return _sparse_hashes(inputs)
     flat = np.ascontiguousarray(inputs).reshape(len(inputs), -1)
     words = flat.view(np.uint32 if flat.dtype.itemsize == 4 else np.uint8)
     odd = stream(0, "hash").integers(2**63, size=words.shape[1], dtype=np.uint64) * 2 + 1
     # Multiply and add modulo 2^64: rows that differ collide once in 2^60 or so.
     parts = [words[at : at + 1024].astype(np.uint64) @ odd for at in range(0, len(words), 1024)]
     return np.concatenate(parts)
+
+
+def _sparse_hashes(matrix: Any) -> NDArray[np.uint64]:
+    matrix = matrix.tocsr()
+    odd = stream(0, "hash").integers(2**63, size=matrix.shape[1], dtype=np.uint64) * 2 + 1
+    bits = matrix.data.astype(np.float64).view(np.uint64)
+    # The bits of 0 are 0, so it does not matter whether a 0 is kept.
+    sums = np.concatenate([[np.uint64(0)], np.cumsum(bits * odd[matrix.indices], dtype=np.uint64)])
+    return np.asarray(sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]])

@@ -25,6 +25,7 @@ class Classes:
     Args:
         names: as text.
         kind: what the labels were: text, whole numbers (also written 3.0), or booleans.
+        dtype: of whole numbers and of dates, as numpy calls it; "" is the usual one.
 
     >>> codes, classes = encode([3.0, 1.0, None, 3.0, 1.0], "votes.csv")
     >>> codes.tolist(), classes.names, classes.values.tolist()
@@ -33,25 +34,26 @@ class Classes:
 
     names: tuple[str, ...]
     kind: Kind
+    dtype: str = ""
 
     def __len__(self) -> int:
         return len(self.names)
 
     @property
     def values(self) -> NDArray[Any]:
-        """The K labels as they came: text, integers or booleans."""
+        """The K labels as they came: text, numbers, booleans or dates."""
         if self.kind == "integer":
-            return np.array([int(name) for name in self.names])
+            return np.array([int(name) for name in self.names]).astype(self.dtype or "int64")
         if self.kind == "boolean":
             return np.array([name == "True" for name in self.names])
-        return np.array(self.names)
+        return np.array(self.names).astype(self.dtype or "str")
 
     def codes(self, labels: Any, where: str) -> Codes:
         """Return the numbers of other labels of the same classes, MISSING where there is none.
 
         A label that is no class is an error that names it and ``where`` it was found.
         """
-        values, _ = _as_text(labels, where)
+        values, _, _ = _as_text(labels, where)
         at = {name: code for code, name in enumerate(self.names)}
         unknown = next((v for v in values if v is not None and v not in at), None)
         if unknown is not None:
@@ -66,14 +68,14 @@ def encode(labels: Any, where: str) -> tuple[Codes, Classes]:
         labels: text, whole numbers, booleans, floats without a fraction; missing values allowed.
         where: the file and column, for messages.
     """
-    values, kind = _as_text(labels, where)
+    values, kind, dtype = _as_text(labels, where)
     present = [value for value in values if value is not None]
     if not present:
         raise DataError(f"{where}: every label is missing")
     different = set(present)
     names = sorted(different, key=int) if kind == "integer" else sorted(different)
     _check_count(names, present, kind, where)
-    classes = Classes(tuple(names), kind)
+    classes = Classes(tuple(names), kind, dtype)
     at = {name: code for code, name in enumerate(names)}
     codes = np.array([MISSING if v is None else at[v] for v in values], dtype=np.int64)
     _check_sizes(np.bincount(codes[codes >= 0]), classes, where)
@@ -100,32 +102,50 @@ def _check_sizes(counts: NDArray[Any], classes: Classes, where: str) -> None:
         )
 
 
-def _as_text(labels: Any, where: str) -> tuple[list[str | None], Kind]:
+def _as_text(labels: Any, where: str) -> tuple[list[str | None], Kind, str]:
     """Return each label as text, None where it is missing, and what the labels were."""
     import pandas as pd
 
     column = labels if isinstance(labels, pd.Series) else pd.Series(_plain(labels, where))
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = pd.Series(np.asarray(column))
     column = column.reset_index(drop=True)
+    if pd.api.types.is_complex_dtype(column):
+        raise DataError(f"{where}: labels are complex numbers, not classes")
     missing = column.isna().to_numpy()
     present = column[~missing]
     kind: Kind = "text"
+    dtype = column.dtype.str if column.dtype.kind == "M" and column.dt.tz is None else ""
     if pd.api.types.is_bool_dtype(column) or _all(present, (bool, np.bool_)):
         kind, texts = "boolean", [str(bool(value)) for value in present]
-    elif pd.api.types.is_numeric_dtype(column) or _all(present, (int, float, np.number)):
+    elif pd.api.types.is_numeric_dtype(column) or _numbers(present):
         kind, texts = "integer", [str(number) for number in _whole(present, where)]
+        dtype = _dtype(column, texts)
     else:
         texts = [str(value).strip() for value in present]
     out: list[str | None] = [None] * len(column)
     for at, text in zip(np.flatnonzero(~missing), texts, strict=True):
         out[at] = text or None
-    return out, kind
+    return out, kind, dtype
+
+
+def _dtype(column: Any, texts: Sequence[str]) -> str:
+    """Return the dtype of labels that are whole numbers; gaps among integers make them floats."""
+    given = getattr(column.dtype, "numpy_dtype", column.dtype)
+    whole = given.kind in "iu" or (given.kind == "f" and len(texts) == len(column))
+    return str(given) if whole else ""
 
 
 def _plain(labels: Any, where: str) -> Any:
-    values = np.asarray(labels)
+    try:
+        values = np.asarray(labels)
+    except ValueError:
+        raise DataError(f"{where}: expected one label a row, got lists as labels") from None
+    if values.ndim == 2 and values.shape[1] == 1:
+        labels = values = values[:, 0]
     if values.ndim != 1:
         raise DataError(f"{where}: expected one label a row, got labels of shape {values.shape}")
-    return list(labels) if values.dtype.kind not in "biufUS" else _decoded(values)
+    return list(labels) if values.dtype.kind not in "biufMUS" else _decoded(values)
 
 
 def _decoded(values: NDArray[Any]) -> NDArray[Any]:
@@ -134,6 +154,11 @@ def _decoded(values: NDArray[Any]) -> NDArray[Any]:
 
 def _all(values: Any, types: tuple[type, ...]) -> bool:
     return values.dtype == object and len(values) > 0 and all(isinstance(v, types) for v in values)
+
+
+def _numbers(values: Any) -> bool:
+    """Return whether objects are numbers, none so large that int64 does not hold it."""
+    return _all(values, (int, float, np.number)) and all(abs(v) < 2**63 for v in values)
 
 
 def _whole(values: Any, where: str) -> list[int]:

@@ -10,6 +10,8 @@ Floats = NDArray[np.float32]
 
 #: Values further out than this many inter-quartile ranges make a column be squashed.
 FAR = 20.0
+#: A larger number is none that float32 can hold.
+LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Number:
     def fill(self, column: Any, out: Floats) -> str | None:
         """Write the features of a column into ``out`` (N, width); say what could not be read."""
         values = as_numbers(column)
-        absent = ~np.isfinite(values)
+        absent, huge = ~np.isfinite(values), int(np.isinf(values).sum())
         values[absent] = self.median
         if self.spread:
             values = np.arcsinh((values - self.median) / self.spread)
@@ -61,6 +63,8 @@ class Number:
         if self.gaps:
             out[:, 1] = absent
         unread = int(absent.sum() - column.isna().sum())
+        if unread == huge > 0:
+            return f"{unread} values of {self.name} are infinite or beyond {LARGEST:.0e}"
         return f"{unread} values of {self.name} are no numbers" if unread > 0 else None
 
 
@@ -96,7 +100,8 @@ class Category:
         out[:] = 0
         out[np.flatnonzero(known), codes[known].astype(np.int64)] = 1
         new = text[~known].unique()
-        return f"{self.name}: unseen or rare {_few(new)}" if len(new) else None
+        shown = [value if len(value) <= 40 else f"{value[:39]}…" for value in new]
+        return f"{self.name}: unseen or rare {few(shown)}" if shown else None
 
 
 @dataclass(frozen=True)
@@ -163,11 +168,11 @@ class Notes:
     @property
     def lines(self) -> list[str]:
         """The notes, one line a reason."""
-        return [f"{reason}: {_few(columns)}" for reason, columns in self.reasons.items()]
+        return [f"{reason}: {few(columns)}" for reason, columns in self.reasons.items()]
 
 
 def as_numbers(column: Any) -> NDArray[np.float64]:
-    """Return a column as new floats, NaN for what is no number."""
+    """Return a column as new floats, NaN for what is no number, infinite beyond LARGEST."""
     import pandas as pd
 
     if pd.api.types.is_timedelta64_dtype(column):
@@ -176,7 +181,9 @@ def as_numbers(column: Any) -> NDArray[np.float64]:
         column = column.astype("float64")
     elif not pd.api.types.is_numeric_dtype(column):
         column = pd.to_numeric(column, errors="coerce")
-    return np.array(column.to_numpy(np.float64, na_value=np.nan))
+    numbers = np.array(column.to_numpy(np.float64, na_value=np.nan))
+    numbers[np.abs(numbers) > LARGEST] = np.inf
+    return numbers
 
 
 def as_text(column: Any) -> Any:
@@ -206,7 +213,12 @@ def as_days(column: Any, day_first: bool) -> NDArray[np.float64]:
     return np.asarray(seconds / 86400)
 
 
-def _few(values: Any, most: int = 4) -> str:
+def few(values: Any, most: int = 4) -> str:
+    """List the first of some values.
+
+    >>> few(range(6))
+    '0, 1, 2, 3 and 2 more'
+    """
     names = [str(value) for value in values]
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

@@ -53,7 +53,7 @@ def aul(ratio: float) -> Loss:
     """AUL with p = 2, over a so that its slope is near 1; p = 1, which is MAE, for r = 1."""
     if ratio > HIGHEST:
         return AUL(a=2, p=1)
-    a = 1 + _up(_odds(ratio))  # 1 / (1 - r)
+    a = float(f"{1 + _up(_odds(ratio)):.10g}")  # 1 / (1 - r), without the dust of the sum
     return _scaled(AUL(a=a, p=2), 1 / a)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from noiseproof.advise.columns import KINDS, Column, Notes
+from noiseproof.advise.columns import KINDS, Column, Notes, Number
 from noiseproof.advise.kinds import decide
 from noiseproof.advise.patches import PATCH, TINY, Patches
 from noiseproof.advise.table import Samples
@@ -55,6 +55,11 @@ class TableFeatures:
             raise ValueError("a rarity for each word")
         plain = (len(c.features) for c in self.columns if not isinstance(c, Words))
         return sum(plain) + sum(len(c.vocabulary) for c in texts)
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The columns that are numbers."""
+        return frozenset(c.name for c in self.columns if isinstance(c, Number))
 
     def transform(self, samples: Samples, notes: Notes) -> Any:
         """Return the features of a table; a column that is missing counts as empty."""
@@ -141,13 +146,19 @@ class MatrixFeatures:
         if sparse.issparse(X):
             return cls(np.zeros(X.shape[1], dtype=np.float32))
         total, count = np.zeros(X.shape[1]), np.zeros(X.shape[1], dtype=np.int64)
+        same = True
         for start in range(0, len(X), 4096):
             part = X[start : start + 4096]
             known = np.isfinite(part)
             total += np.where(known, part, 0).sum(axis=0, dtype=np.float64)
             count += known.sum(axis=0)
+            same = same and bool(((part == X[0]) | (np.isnan(part) & np.isnan(X[0]))).all())
         if not count.any():
             raise DataError(f"{samples.name}: every value is missing")
+        if same:
+            raise DataError(
+                f"{samples.name}: every row is the same; there is nothing to learn from"
+            )
         if gaps := X.size - int(count.sum()):
             notes.add("missing values, taken as the column's mean", f"{gaps}")
         return cls((total / np.maximum(count, 1)).astype(np.float32))
@@ -265,6 +276,13 @@ def learn_features(
     if samples.kind == "images":
         return ImageFeatures.learn(samples, seed, notes)
     return MatrixFeatures.learn(samples, notes)
+
+
+def reading(features: Preprocessor) -> dict[str, Any]:
+    """Return how a file must be read for these features: options of ``advise.table.read``."""
+    if isinstance(features, ImageFeatures):
+        return {"size": features.shape[1]}
+    return {"numbers": features.numbers} if isinstance(features, TableFeatures) else {}
 
 
 def load_features(description: Mapping[str, Any], arrays: Arrays) -> Preprocessor:

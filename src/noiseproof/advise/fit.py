@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.advise import evaluate
-from noiseproof.advise.checks import Checked, check
+from noiseproof.advise.checks import Checked, check, row_hashes
 from noiseproof.advise.classes import MISSING, Classes, Codes, encode
 from noiseproof.advise.columns import Notes
 from noiseproof.advise.evaluate import Accuracy
-from noiseproof.advise.features import ImageFeatures, Preprocessor, learn_features
+from noiseproof.advise.features import Preprocessor, learn_features, reading
 from noiseproof.advise.inputs import as_samples
 from noiseproof.advise.learn import Learned, learn
 from noiseproof.advise.matrix import Matrix
@@ -60,14 +60,26 @@ class Test:
 
     Args:
         rows: of the test set.
+        seen: how many of them the model was trained on too, by their features.
         accuracy: of the model.
         cross_entropy: of the same head trained with CE.
     """
 
     __test__ = False  # not a test of pytest's
     rows: int
+    seen: int
     accuracy: Accuracy
     cross_entropy: Accuracy
+
+    @property
+    def warning(self) -> str | None:
+        """What is to be said where rows are among those of the training set; else None."""
+        if not self.seen:
+            return None
+        return (
+            f"{self.seen:,} of {self.rows:,} test rows also occur among the training rows (same "
+            "features): the accuracy measured on them is optimistic"
+        )
 
     @property
     def gain(self) -> float:
@@ -253,11 +265,11 @@ def fit(
     tested, unfit = None, list[str]()
     if test is not None:
         options = {"embeddings": test_embeddings, "encoding": encoding}
-        inputs, answers, unfit = _test_set(test, y, features, classes, options)
-        tested = inputs, answers
+        tested, unfit = _test_set(test, y, features, classes, options)
     matrix = features.transform(samples, filled)
+    seen = 0 if tested is None else _seen(samples, matrix, tested)
+    said = tuple(dict.fromkeys((*samples.notes, *notes.lines, *filled.lines, *unfit)))
     samples.inputs = None  # of a file, the features are all that is wanted from here on
-    said = tuple(dict.fromkeys((*notes.lines, *filled.lines, *unfit)))
     for line in (checked.line, *checked.warnings, *said):
         watch.say("load", line)
     learned = learn(
@@ -274,7 +286,7 @@ def fit(
         rows,
         evaluate.measured(predicted == codes, NOISY),
         evaluate.estimated(predicted, codes, noise, seed),
-        None if tested is None else _test(learned, *tested),
+        None if tested is None else _test(learned, tested, seen),
         seed,
         time.perf_counter() - start,
     )
@@ -298,6 +310,13 @@ def _check_options(
         raise ParameterError("losses: expected one at least; None takes those that suit the noise")
     if search < 0:
         raise ParameterError(f"search: expected 0 or more further settings, got {search}")
+    if search > 0:
+        try:  # now, and not after all that comes before the search
+            import optuna  # noqa: F401
+        except ModuleNotFoundError:
+            raise ParameterError(
+                "a search needs optuna: pip install 'noiseproof[search]'"
+            ) from None
 
 
 def _labelled(
@@ -314,18 +333,25 @@ def _labelled(
     return samples, codes, classes, names, check(samples, codes, classes, unlabelled)
 
 
+class _Tested(NamedTuple):
+    """A test set: its rows as they came, their features and labels."""
+
+    samples: Samples
+    matrix: Any
+    codes: Codes
+
+
 def _test_set(
     test: Any, y: Any, features: Preprocessor, classes: Classes, options: dict[str, Any]
-) -> tuple[Any, Codes, list[str]]:
-    """Return the features and the labels of a test set, and what of it did not fit."""
+) -> tuple[_Tested, list[str]]:
+    """Return a test set, and what of it did not fit."""
     if isinstance(test, tuple):
         if len(test) != 2:
             raise ParameterError("expected test as (X, y) or as a path")
         samples = as_samples(*test)
     else:
-        size = features.shape[1] if isinstance(features, ImageFeatures) else None
         label = y if isinstance(y, str) else None
-        samples = as_samples(test, label, **options, size=size)
+        samples = as_samples(test, label, **options, **reading(features))
     where, notes = f"{samples.name} (test)", Notes()
     codes = classes.codes(samples.labels, where)
     rows = np.flatnonzero(codes != MISSING)
@@ -334,15 +360,27 @@ def _test_set(
     if len(rows) < len(codes):
         samples = samples.take(rows)
     matrix = features.transform(samples, notes)
-    return matrix, codes[rows], [f"{where}: {line}" for line in notes.lines]
+    said = [f"{where}: {line}" for line in (*samples.notes, *notes.lines)]
+    return _Tested(samples, matrix, codes[rows]), said
 
 
-def _test(learned: Learned, X: Any, codes: Codes) -> Test:
+def _seen(samples: Samples, matrix: Any, tested: _Tested) -> int:
+    """Return how many rows of a test set are among those to learn from, as the model sees them."""
+    if samples.kind == tested.samples.kind == "images":
+        # What is computed of an image differs in its last bits from one batch to the next.
+        ours, theirs = row_hashes(samples.inputs), row_hashes(tested.samples.inputs)
+    else:
+        ours, theirs = row_hashes(matrix), row_hashes(tested.matrix)
+    return int(np.isin(theirs, ours).sum())
+
+
+def _test(learned: Learned, tested: _Tested, seen: int) -> Test:
     """Measure the model and, on the same rows and with the same kind of head, CE."""
-    matrix = Matrix(X, learned.heads.scaling)
+    matrix, codes = Matrix(tested.matrix, learned.heads.scaling), tested.codes
     ours, plain = (heads.mean(matrix).argmax(axis=1) for heads in (learned.heads, learned.baseline))
     return Test(
         len(codes),
+        seen,
         evaluate.measured(ours == codes, MEASURED),
         evaluate.measured(plain == codes, MEASURED),
     )

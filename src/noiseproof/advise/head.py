@@ -41,7 +41,7 @@ class Training:
     dropout: float = 0.2
     epochs: int = 10
     steps: int = 300
-    batch: int = 256
+    batch: int = 128
     lr: float = 0.02
     warm: float = 0.2
 
@@ -49,7 +49,7 @@ class Training:
         """Return the rows in a step.
 
         >>> [Training().size(rows) for rows in (100, 1_000, 25_600, 1_000_000)]
-        [100, 256, 512, 1024]
+        [100, 128, 512, 1024]
         """
         return min(rows, max(self.batch, min(rows // 50, 1024)))
 

@@ -56,6 +56,8 @@ def _decide(name: str, column: Any, is_text: bool, notes: Notes) -> Column | Wor
     import pandas as pd
 
     types = pd.api.types
+    if types.is_complex_dtype(column):
+        raise _Useless("of complex numbers")
     numeric = types.is_numeric_dtype(column) or types.is_timedelta64_dtype(column)
     if is_text and (numeric or types.is_datetime64_any_dtype(column)):
         raise ParameterError(f"--text: column {name!r} is of type {column.dtype}, not text")
@@ -72,7 +74,7 @@ def _number(name: str, column: Any) -> Number:
     values = as_numbers(column)
     present = values[np.isfinite(values)]
     if len(present) == 0:
-        raise _Useless("empty")
+        raise _Useless("infinite or too large throughout")
     low, high = present.min(), present.max()
     if low == high and len(present) == len(values):
         raise _Useless("always the same")

@@ -4,7 +4,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,7 @@ class Model:
             "noiseproof": noiseproof.__version__,
             "label": self.label,
             "embeddings": self.embeddings,
-            "classes": {"names": list(self.classes.names), "kind": self.classes.kind},
+            "classes": asdict(self.classes),
             "learned": self.learned.describe(),
         }
         write_json(folder / RECIPE, recipe)
@@ -81,7 +81,7 @@ def load_model(folder: str | Path) -> Model:
         with np.load(inner / WEIGHTS, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         model = Model(
-            Classes(tuple(recipe["classes"]["names"]), recipe["classes"]["kind"]),
+            Classes(**recipe["classes"] | {"names": tuple(recipe["classes"]["names"])}),
             load_features(features, _part(arrays, "features.")),
             Learned.load(_part(arrays, "head."), recipe["learned"]),
             recipe["label"],

@@ -1,10 +1,11 @@
 """Predictions of a saved model for a file."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 from noiseproof.advise.columns import Notes
-from noiseproof.advise.features import ImageFeatures
+from noiseproof.advise.features import reading
 from noiseproof.advise.model import Model
 from noiseproof.advise.table import read
 from noiseproof.errors import ParameterError
@@ -36,11 +37,10 @@ def predict_file(
         raise ParameterError(
             "the model was fitted to embeddings; give those of these rows: --embeddings"
         )
-    features, notes = model.features, Notes()
-    size = features.shape[1] if isinstance(features, ImageFeatures) else None
+    notes = Notes()
     samples = read(
         path, model.label or None, labelled=False, embeddings=embeddings, encoding=encoding,
-        size=size, progress=progress,
+        progress=progress, **reading(model.features),
     )  # fmt: skip
     probabilities = model.probabilities(samples, notes)
     table = pd.DataFrame(
@@ -50,17 +50,23 @@ def predict_file(
         }
     )
     shares = pd.DataFrame(probabilities, columns=[f"p({name})" for name in model.classes.names])
-    return pd.concat([table, shares.round(6)], axis=1), notes.lines
+    return pd.concat([table, shares.round(6)], axis=1), [*samples.notes, *notes.lines]
 
 
-def check_out(out: Path, force: bool) -> None:
-    """Say at once that predictions cannot be written there."""
+def check_out(out: Path, force: bool, file: Path, model: Path) -> None:
+    """Say at once that predictions of a model for a file cannot be written there."""
     if out.exists() and not force:
         raise ParameterError(f"{out} exists; nothing is overwritten without --force")
-    if out.is_dir() or not out.resolve().parent.is_dir():
-        raise ParameterError(
-            f"cannot write {out}: it is a directory, or its directory is not there"
-        )
+    if (out.exists() and not out.is_file()) or out.is_symlink():
+        # It would be replaced by a file: a device, a pipe or a link would be gone.
+        raise ParameterError(f"{out} is no plain file; it is left as it is")
+    if out.exists() and (out.samefile(file) or model.resolve() in out.resolve().parents):
+        raise ParameterError(f"{out} is what the predictions are made from; it is left as it is")
+    parent = out.resolve().parent
+    if not parent.is_dir():
+        raise ParameterError(f"no directory {parent} to write {out.name} in")
+    if not os.access(parent, os.W_OK):
+        raise ParameterError(f"cannot write into {parent}")
 
 
 def write_table(table: Any, out: Path) -> None:

@@ -26,6 +26,8 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
     if fitted.test is not None:
         test = fitted.test
         yield "evaluate", f"accuracy on {test.rows:,} test rows, measured: {test.accuracy}"
+        if test.warning:
+            yield "evaluate", test.warning
     yield "evaluate", against_cross_entropy(fitted)
     count = len(fitted.suspects)
     yield "evaluate", f"{count:,} rows are probably labelled wrong"
@@ -83,6 +85,8 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
             "true_estimated": fitted.true.to_dict(),
             "test": test and test.accuracy.to_dict(),
             "test_cross_entropy": test and test.cross_entropy.to_dict(),
+            "test_rows": test and test.rows,
+            "test_rows_seen_in_training": test and test.seen,
         },
         "suspects": len(fitted.suspects),
         "seed": fitted.seed,

@@ -1,18 +1,21 @@
 """Reading what a user has: a table, arrays, a folder of images, embeddings beside any of them."""
 
 import zipfile
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from noiseproof.advise.columns import LARGEST, few
 from noiseproof.advise.memory import check_fits
 from noiseproof.data import images
 from noiseproof.data.folder import list_images, read_images
 from noiseproof.data.npz import read_arrays
-from noiseproof.data.table import read_frame, table_suffix
+from noiseproof.data.table import Table, read_frame, table_suffix
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 
 #: A compressed file holds about so many times its size.
@@ -30,12 +33,14 @@ class Samples:
             (N, C, H, W).
         labels: (N,) of any type, missing ones among them; None where there are none.
         rows: what to call each row; None is its number, from 0 on.
+        notes: what there is to say about how they were read.
     """
 
     name: str
     inputs: Any
     labels: Any = None
     rows: list[str] | None = None
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return int(self.inputs.shape[0])
@@ -54,7 +59,7 @@ class Samples:
         else:
             inputs = self.inputs[keep]
         names = None if self.rows is None else [self.rows[at] for at in keep]
-        return Samples(self.name, inputs, None, names)
+        return Samples(self.name, inputs, None, names, self.notes)
 
 
 def read(
@@ -65,6 +70,7 @@ def read(
     embeddings: str | Path | None = None,
     encoding: str | None = None,
     size: int | None = None,
+    numbers: Collection[str] | None = None,
     progress: bool = False,
 ) -> Samples:
     """Read a file or folder.
@@ -77,6 +83,7 @@ def read(
         embeddings: a ``.npy`` or ``.npz`` of a row of features for each row, to use instead.
         encoding: of a text file; None is UTF-8.
         size: the side of the images; None is 32, or less where they are smaller.
+        numbers: the columns that are numbers, perhaps with decimal commas; None finds them out.
         progress: show a bar where reading takes long.
     """
     path = Path(path)
@@ -87,7 +94,9 @@ def read(
     elif path.suffix.lower() in (".npz", ".npy"):
         samples = _arrays(path, labelled)
     elif table_suffix(path):
-        samples = _table(path, label, labelled, encoding, progress, embeddings is not None)
+        check_fits(path, _table_size(path))
+        table = read_frame(path, label, encoding=encoding, numbers=numbers, progress=progress)
+        samples = _table(path, table, label, labelled, embeddings is not None)
     else:
         raise DataError(f"{path}: expected {KINDS}")
     if len(samples) == 0:
@@ -95,65 +104,39 @@ def read(
     return samples if embeddings is None else _with(samples, Path(embeddings))
 
 
-def _table(
-    path: Path,
-    label: str | None,
-    labelled: bool,
-    encoding: str | None,
-    progress: bool,
-    embedded: bool,
-) -> Samples:
-    check_fits(path, _table_size(path))
-    frame = tidy(read_frame(path, encoding, progress), str(path))
+def _table(path: Path, table: Table, label: str | None, labelled: bool, embedded: bool) -> Samples:
+    frame, commas = tidy(table.frame, str(path)), table.decimal_commas
     if labelled and label is None:
         raise ParameterError(f"{path}: which column has the labels? Its columns: {_some(frame)}")
+    notes = (f"numbers read with a decimal comma: {few(commas)}",) if commas else ()
     if label is None or (label not in frame.columns and not labelled):
-        return Samples(path.name, frame)
-    inputs, labels = split_label(frame, label, str(path), alone=embedded)
-    return Samples(path.name, inputs, _as_written(path, list(frame.columns), labels, encoding))
-
-
-def _as_written(path: Path, columns: list[str], labels: Any, encoding: str | None) -> Any:
-    """Return the labels of a text file with None, NA, nan and the like as the words they are.
-
-    pandas takes these words for gaps. Among classes that are words only an empty field is one;
-    among numbers they are gaps.
-    """
-    import pandas as pd
-
-    suffix = table_suffix(path) or ""
-    numbers = pd.api.types.is_numeric_dtype(labels)
-    if suffix in (".parquet", ".pq") or numbers or not labels.isna().any():
-        return labels
-    separators = "\t" if suffix.startswith(".tsv") else ",;"
-    encodings = [encoding] if encoding else ["utf-8-sig", "utf-16"]
-    for format_ in ({"sep": s, "encoding": e} for e in encodings for s in separators):
-        try:
-            header = pd.read_csv(path, **format_, nrows=0)
-        except UnicodeError:
-            continue
-        if list(header.columns) == columns:
-            words = pd.read_csv(
-                path, **format_, usecols=[labels.name], dtype=str, keep_default_na=False,
-                na_values=[""],
-            )[labels.name].reset_index(drop=True)  # fmt: skip
-            return labels if words.isna().equals(labels.isna()) else words
-    return labels
+        return Samples(path.name, frame, notes=notes)
+    return Samples(path.name, *split_label(frame, label, str(path), alone=embedded), notes=notes)
 
 
 def tidy(frame: Any, where: str) -> Any:
     """Return a table with rows counted from 0 and columns of different names."""
-    frame = frame.rename(columns=str).reset_index(drop=True)
+    frame = frame.set_axis([_name(column) for column in frame.columns], axis=1)
+    frame = frame.reset_index(drop=True)
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise DataError(f"{where}: two columns are called {repeated[0]!r}")
     return frame
 
 
+def _name(column: Any) -> str:
+    """Return what to call a column; that of a MultiIndex by all its levels."""
+    parts = [str(part) for part in column] if isinstance(column, tuple) else [str(column)]
+    return " ".join(part for part in parts if part) or str(column)
+
+
 def split_label(frame: Any, label: str, where: str, alone: bool = False) -> tuple[Any, Any]:
     """Return a table without its column of labels, which may be ``alone``, and that column."""
     if label not in frame.columns:
-        raise DataError(f"{where}: no column {label!r}{did_you_mean(label, frame.columns)}")
+        hint = did_you_mean(label, frame.columns)
+        if len(hint) > 300:  # nothing near it, and many that it could be
+            hint = f"; its columns: {_some(frame)}"
+        raise DataError(f"{where}: no column {label!r}{hint}")
     labels = frame[label]
     rest = frame.drop(columns=label)
     if rest.shape[1] == 0 and not alone:
@@ -233,7 +216,10 @@ def _npy(path: Path) -> NDArray[Any]:
 def as_inputs(X: Any, where: str) -> Any:
     """Return a matrix (N, d) as float32, or uint8 images as (N, C, H, W)."""
     if X.ndim == 2 and X.dtype.kind in "biuf":
+        check_range(X, where)
         return X.astype(np.float32, copy=False)
+    if X.ndim > 2 and 0 in X.shape[1:]:
+        raise DataError(f"{where}: images without pixels, {X.shape}")
     if X.dtype == np.uint8 and X.ndim == 3:
         return X[:, None]
     if X.dtype == np.uint8 and X.ndim == 4:
@@ -247,12 +233,29 @@ def as_inputs(X: Any, where: str) -> Any:
     )
 
 
+def check_range(X: Any, where: str) -> None:
+    """Refuse finite numbers that float32 cannot hold, in an array (N, d) or a sparse matrix."""
+    if sparse.issparse(X):
+        X, where = X.data[:, None], f"{where}, of the values that are not 0"
+    if X.dtype.kind != "f" or X.dtype.itemsize <= 4:
+        return
+    for start in range(0, len(X), 4096):
+        part = np.abs(X[start : start + 4096])
+        rows, columns = np.nonzero((part > LARGEST) & np.isfinite(part))
+        if len(rows):
+            row, column = start + int(rows[0]), int(columns[0])
+            raise DataError(
+                f"{where}: {X[row, column]:g} in row {row}, column {column} is beyond what float32 "
+                f"holds, {LARGEST:.1e}; take logarithms, or another unit"
+            )
+
+
 def _folder(path: Path, size: int | None, labelled: bool) -> Samples:
     files, labels = list_images(path) if labelled else _any_images(path)
     side = size or min(32, *(min(images.dimensions(file)) for file in files))
     check_fits(path, len(files) * 3 * side * side)
     names = [str(file.relative_to(path)) for file in files]
-    return Samples(path.name, read_images(files, side), labels, names)
+    return Samples(path.resolve().name, read_images(files, side), labels, names)
 
 
 def _any_images(path: Path) -> tuple[list[Path], None]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from noiseproof.bench.source import LABEL
 from noiseproof.results.key import run_key
 from noiseproof.train import Recipe
 
@@ -20,6 +21,7 @@ class Cell:
         row: the name of the row in the table.
         fingerprint: of the user's own data.
         matrix: the hash of a matrix that was read from a file.
+        label: the column of labels, where the data is the user's own table.
     """
 
     dataset: str
@@ -30,6 +32,7 @@ class Cell:
     row: str = ""
     fingerprint: str = ""
     matrix: str = ""
+    label: str = LABEL
 
     @cached_property
     def key(self) -> str:

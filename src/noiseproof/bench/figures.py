@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,8 +13,9 @@ from matplotlib.figure import Figure
 from noiseproof.bench.collect import Collected
 from noiseproof.bench.grid import Grid
 from noiseproof.bench.report import variants
+from noiseproof.bench.selection import WHOLE, Selection
 from noiseproof.bench.source import load_data
-from noiseproof.data import Dataset
+from noiseproof.data import Dataset, TrainTest
 from noiseproof.errors import DataError
 from noiseproof.report import figures
 from noiseproof.report.figures.tsne import Features
@@ -61,10 +63,19 @@ class Material:
         found = (self.collected.record(row, noise, seed) for seed in self.grid.seeds)
         return [record for record in found if record and record.status == "done"]
 
+    @property
+    def whole(self) -> TrainTest[Any]:
+        """The data set."""
+        found: TrainTest[Any] = load_data(
+            self.grid.dataset, self.data, self.grid.source.fingerprint, self.grid.label
+        )
+        return found
+
     def experiment(self, record: Record) -> Experiment:
         """Draw the data and the noise of a record again; they must be what the run had."""
-        whole = load_data(self.grid.dataset, self.data)
-        found = prepare(whole, record.recipe, record.loss, record.noise, record.seed, self.data)
+        found = prepare(
+            self.whole, record.recipe, record.loss, record.noise, record.seed, self.data
+        )
         if found.corruption.hash != record.noise_hash or found.identity != record.identity:
             raise DataError(
                 f"{record.loss} under {record.noise}, seed {record.seed}: not the data or not the "
@@ -76,7 +87,7 @@ class Material:
     @property
     def classes(self) -> tuple[str, ...]:
         """The names of the classes."""
-        names: tuple[str, ...] = load_data(self.grid.dataset, self.data).train.classes
+        names: tuple[str, ...] = self.whole.train.classes
         return names
 
     def command(self, *options: str) -> str:
@@ -87,24 +98,24 @@ class Material:
 
 
 def gather(
-    grid: Grid,
+    name: str,
     store: Store,
     data: Path | None = None,
-    given: Sequence[str] = (),
-    pinned: bool = False,
+    selection: Selection = WHOLE,
 ) -> Material:
     """Return what a store has of a grid, with the recipe that was used most.
 
     Args:
-        grid: the grid.
+        name: what the user calls the grid: its name or its file.
         store: where the records are.
         data: where the data sets are.
-        given: what the user calls the grid, and the options that choose a part of it.
-        pinned: whether the recipe is the grid's own, and no other.
+        selection: the part of the grid; with a recipe of its own, that and no other.
     """
-    records = store.records()
-    found = [Collected(variant, records) for variant in ([grid] if pinned else variants(grid))]
-    return Material(max(found, key=lambda c: c.counts["done"]), store, data, given)
+    grid, records = selection.grid(name), store.records()
+    recipes = [grid] if selection.recipe else variants(grid)
+    found = [Collected(variant, records) for variant in recipes]
+    most = max(found, key=lambda c: c.counts["done"])
+    return Material(most, store, data, (name, *selection.options))
 
 
 def memorisation(material: Material) -> Drawn:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from noiseproof.bench.cell import Cell
-from noiseproof.bench.source import Source, find_source
+from noiseproof.bench.source import LABEL, Source, find_source
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.losses import loss as read_loss
 from noiseproof.noise import parse
@@ -44,6 +44,7 @@ class Grid:
         seeds: of the runs a number is the mean of.
         paper: the key of the paper's table with these numbers; empty where it has none.
         overrides: fields of the recipe with values of their own.
+        label: the column of labels, where the data is the user's own table.
     """
 
     name: str
@@ -55,11 +56,12 @@ class Grid:
     seeds: tuple[int, ...]
     paper: str = ""
     overrides: Mapping[str, Any] = field(default_factory=dict)
+    label: str = LABEL
 
     @cached_property
     def source(self) -> Source:
         """What is known of the data before it is loaded."""
-        return find_source(self.dataset)
+        return find_source(self.dataset, self.label)
 
     def recipe_of(self, row: Row) -> Recipe:
         """Return the recipe of a row."""
@@ -81,6 +83,7 @@ class Grid:
                 row=name,
                 fingerprint=self.source.fingerprint,
                 matrix=matrix,
+                label=self.label,
             )
             for seed in self.seeds
             for noise, matrix in noises

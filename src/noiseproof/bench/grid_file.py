@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from noiseproof.bench.grid import Grid, Row
+from noiseproof.bench.source import LABEL
 from noiseproof.data.published import KNOWN
+from noiseproof.data.table import table_suffix
 from noiseproof.errors import DataError, NoiseproofError, ParameterError, did_you_mean
 from noiseproof.losses import loss as read_loss
 from noiseproof.models import NAMES as NETWORKS
@@ -16,7 +18,7 @@ from noiseproof.paper.parameters import DATASETS as TABLES
 from noiseproof.train import Recipe
 from noiseproof.train.recipe import METHODS
 
-_FIELDS = ("title", "dataset", "recipe", "paper", "noises", "seeds", "rows", "overrides")
+FIELDS = ("title", "dataset", "label", "recipe", "paper", "noises", "seeds", "rows", "overrides")
 _NEEDED = ("dataset", "noises", "rows")
 _WORDS: dict[type, str] = {str: "a text", list: "a list"}
 _ITEMS: dict[str, tuple[type, ...]] = {
@@ -65,27 +67,27 @@ def load_grid(name: str | Path) -> Grid:
 def _read(text: str, name: str, folder: Path) -> Grid:
     values = tomllib.loads(text)
     for field in values:
-        if field not in _FIELDS:
-            raise ParameterError(f"a grid has no {field!r}{did_you_mean(field, _FIELDS)}")
+        if field not in FIELDS:
+            raise ParameterError(f"a grid has no {field!r}{did_you_mean(field, FIELDS)}")
     for field in _NEEDED:
         if not values.get(field):
             raise ParameterError(f"a grid needs {field!r}")
     for field in ("title", "dataset", "recipe", "paper"):
         _check(isinstance(values.get(field, ""), str), field, "a text", values)
-    if values.get("paper") and values["paper"] not in TABLES:
-        hint = did_you_mean(values["paper"], TABLES)
-        raise ParameterError(f"the paper has no table {values['paper']!r}{hint}")
+    dataset = _dataset(values["dataset"], folder)
     grid = Grid(
         name=name,
         title=values.get("title", name),
-        dataset=_dataset(values["dataset"], folder),
+        dataset=dataset,
         recipe=values.get("recipe", ""),
         rows=_rows(values["rows"]),
         noises=_noises(values, folder),
         seeds=_seeds(values),
-        paper=values.get("paper", ""),
+        paper=_paper(values, dataset),
         overrides=_overrides(values),
+        label=_label(values, dataset),
     )
+    _read_data(grid)
     for row in grid.rows:
         grid.recipe_of(row)
     for noise in grid.noises:
@@ -101,8 +103,37 @@ def _check(holds: bool, field: str, expected: str, values: Mapping[str, Any]) ->
 def _dataset(text: str, folder: Path) -> str:
     """Return a name, or the path as it is seen from the file that names it."""
     path = folder / text
-    is_name = text in KNOWN or (not path.exists() and text == path.stem)
-    return text if is_name else str(path)
+    if text in KNOWN or (not path.exists() and text == path.stem):
+        return text
+    return str(path if str(path) not in KNOWN else path.absolute())  # a folder ./mnist
+
+
+def _label(values: Mapping[str, Any], dataset: str) -> str:
+    label = values.get("label", LABEL)
+    _check(isinstance(label, str) and bool(label), "label", "the name of a column", values)
+    if "label" in values and table_suffix(Path(dataset)) is None:
+        raise ParameterError(f"label = {label!r} is for a table, such as a .csv, not for {dataset}")
+    return str(label)
+
+
+def _paper(values: Mapping[str, Any], dataset: str) -> str:
+    """Return the paper's table, which must be of the same data: else nothing is compared."""
+    paper: str = values.get("paper", "")
+    if paper and paper not in TABLES:
+        raise ParameterError(f"the paper has no table {paper!r}{did_you_mean(paper, TABLES)}")
+    if paper and paper != dataset.removesuffix("-mini"):
+        raise ParameterError(f"paper = {paper!r}: its numbers are not of {dataset}")
+    return paper
+
+
+def _read_data(grid: Grid) -> None:
+    """Read the user's own data; say which fields of the file named them."""
+    try:
+        grid.source  # noqa: B018 -- read and kept
+    except DataError as error:
+        table = table_suffix(Path(grid.dataset)) is not None
+        field = f"dataset with label = {grid.label!r}" if table else "dataset"
+        raise ParameterError(f"{field}: {error}") from None
 
 
 def _noises(values: Mapping[str, Any], folder: Path) -> tuple[str, ...]:

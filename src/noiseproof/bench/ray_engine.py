@@ -105,8 +105,7 @@ class _Run:
         # The retries are ours: Ray's own are silent, and without end where memory runs out.
         self.work = ray.remote(num_cpus=1, max_retries=0)(work)
         self.post = _post() if type(board).epoch is not Board.epoch else None
-        whose = f"{getpass.getuser()}@{platform.node()}:{store.path.absolute()}"
-        self.folder = f"noiseproof-{hashlib.sha256(whose.encode()).hexdigest()[:12]}"
+        self.folder = folder_name(store)
 
     def finish(self) -> Tally:
         """Run all cells."""
@@ -221,6 +220,12 @@ class _Run:
         for task in self.tasks.values():
             if task.cell.key in news:
                 self.board.epoch(task.slot, *news[task.cell.key])
+
+
+def folder_name(store: Store) -> str:
+    """Return what the folder for a store is called among the temporary files of every node."""
+    whose = f"{getpass.getuser()}@{platform.node()}:{store.path.absolute()}"
+    return f"noiseproof-{hashlib.sha256(whose.encode()).hexdigest()[:12]}"
 
 
 def _post() -> Any:

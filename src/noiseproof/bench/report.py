@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from noiseproof.bench.collect import Collected
 from noiseproof.bench.grid import Grid
 from noiseproof.bench.section import Section
+from noiseproof.bench.selection import WHOLE, Selection
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.report import page
 from noiseproof.results import Record, Store
@@ -54,27 +55,25 @@ class Contents:
 def contents(
     grids: Mapping[str, Grid],
     store: Store,
-    options: Sequence[str] = (),
+    selection: Selection = WHOLE,
     *,
     named: bool = True,
-    recipe: str | None = None,
 ) -> Contents:
     """Find what a store has of grids.
 
     Args:
         grids: by what the user calls them.
         store: where the records are.
-        options: of the command line, that chose parts of the grids.
+        selection: what chose parts of the grids; with a recipe of its own, only that is shown.
         named: whether the user asked for these grids, each of which must have a record; if not,
             what belongs to none of them is shown too.
-        recipe: the one to show; every one that was used without it.
     """
     records = store.records()
     found: list[Section] = []
     for name, grid in grids.items():
         own = [
-            Section(name, Collected(variant, records), str(store.path), tuple(options))
-            for variant in ([grid] if recipe else variants(grid))
+            Section(name, Collected(variant, records), str(store.path), selection.options)
+            for variant in ([grid] if selection.recipe else variants(grid))
             if _is_likely(variant, records.values())
         ]
         run = [section for section in own if section.records]

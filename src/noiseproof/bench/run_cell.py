@@ -18,7 +18,7 @@ def run_cell(cell: Cell, out: Path, settings: Settings, watch: Watcher | None = 
 
     The data set stays in memory for the next cell. One thread: cells run side by side.
     """
-    whole = load_data(cell.dataset, settings.data, cell.fingerprint)
+    whole = load_data(cell.dataset, settings.data, cell.fingerprint, cell.label)
     experiment = prepare(whole, cell.recipe, cell.loss, cell.noise, cell.seed, settings.data)
     _forget_torn_checkpoint(RunFiles.of(out, experiment).checkpoint, experiment)
     machine = Machine(pick_device(settings.device), threads=1)

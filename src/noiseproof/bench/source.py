@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from noiseproof import data
-from noiseproof.errors import ParameterError
 from noiseproof.results.key import is_known
 from noiseproof.train.experiment import fingerprint
+
+#: The column of labels in a table, unless a grid names another.
+LABEL = "label"
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,9 @@ class Source:
     classes: tuple[str, ...] | None = None
 
 
-def find_source(dataset: str) -> Source:
+def find_source(dataset: str, label: str = LABEL) -> Source:
     """Describe a data set by its name or path; only the user's own is read for it."""
-    return Source(dataset) if is_known(dataset) else _read(dataset, _stamp(Path(dataset)))
+    return Source(dataset) if is_known(dataset) else _read(dataset, label, _stamp(Path(dataset)))
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -43,17 +45,17 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=8)
-def _read(dataset: str, stamp: tuple[int, int]) -> Source:
-    whole = data.load(dataset)
-    name = whole.train.name
-    if is_known(name):
-        raise ParameterError(f"{dataset}: rename it, as {name!r} is the name of a published set")
-    return Source(name, fingerprint(whole), whole.train.shape, whole.train.classes)
+def _read(dataset: str, label: str, stamp: tuple[int, int]) -> Source:
+    whole = data.load(dataset, label=label)
+    train = whole.train
+    return Source(train.name, fingerprint(whole), train.shape, train.classes)
 
 
 @lru_cache(maxsize=2)
-def load_data(dataset: str, directory: Path | None = None, expected: str = "") -> Any:
+def load_data(
+    dataset: str, directory: Path | None = None, expected: str = "", label: str = LABEL
+) -> Any:
     """Load a data set, and keep it for the next cell of it: for data of the same fingerprint."""
     if dataset == "webvision-mini":
         return data.stream(dataset, directory)
-    return data.load(dataset, directory)
+    return data.load(dataset, directory, label=label)

@@ -34,6 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _complain(str(error))
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except MemoryError as error:
+        return _complain(f"not enough memory ({error or 'nothing is left'})")
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     if code == INTERRUPTED:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,6 @@ import typer
 
 from noiseproof.cli.app import JsonOption, app
 from noiseproof.cli.experiment import DataOption, QuietOption
-from noiseproof.errors import ParameterError
 
 if TYPE_CHECKING:
     from noiseproof.bench import Grid
@@ -50,75 +50,6 @@ SeedsOption = Annotated[
 RecipeOption = Annotated[str | None, typer.Option("--recipe", help="paper or quick.")]
 
 
-def choose_grids(
-    names: list[str] | None,
-    add_loss: list[str] | None = None,
-    rows: list[str] | None = None,
-    noise: list[str] | None = None,
-    seeds: int | None = None,
-    recipe: str | None = None,
-) -> "list[Grid]":
-    """Return the grids of a command line, or the parts of them it selects."""
-    return [
-        _choose(name, add_loss, rows, noise, seeds, recipe)
-        for name in dict.fromkeys(names or DEFAULT)
-    ]
-
-
-def suiting_grids(
-    add_loss: list[str] | None = None,
-    rows: list[str] | None = None,
-    noise: list[str] | None = None,
-    seeds: int | None = None,
-    recipe: str | None = None,
-) -> "dict[str, Grid]":
-    """Return, by name, what the options select of every grid that has it."""
-    from noiseproof.bench import grid_names
-
-    found: dict[str, Grid] = {}
-    for name in grid_names():
-        try:
-            found[name] = _choose(name, add_loss, rows, noise, seeds, recipe)
-        except ParameterError as error:  # it has no such row or recipe
-            mistake = error
-    if not found:
-        raise mistake
-    return found
-
-
-def _choose(
-    name: str,
-    add_loss: list[str] | None,
-    rows: list[str] | None,
-    noise: list[str] | None,
-    seeds: int | None,
-    recipe: str | None,
-) -> "Grid":
-    from noiseproof.bench import load_grid
-
-    grid, chosen = load_grid(name), _words(rows)
-    for text in add_loss or ():
-        grid = grid.with_row(text)
-        if chosen is not None:
-            chosen.append(grid.rows[-1].name)
-    first = None if seeds is None else grid.first_seeds(seeds)
-    return grid.select(chosen, _words(noise), first, recipe)
-
-
-def _words(texts: list[str] | None) -> list[str] | None:
-    """Split at commas, but for those inside parentheses: rows may be called AGCE(a=1, q=2)."""
-    if texts is None:
-        return None
-    words, depth = [""], 0
-    for letter in ",".join(texts):
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth <= 0:
-            words.append("")
-        else:
-            words[-1] += letter
-    return [word.strip() for word in words]
-
-
 @group.command("run")
 def run_bench(
     names: NamesArgument = None,
@@ -147,12 +78,14 @@ def run_bench(
     from noiseproof.bench.board import pick_board
     from noiseproof.bench.engine import Settings
     from noiseproof.bench.run import read_shard, run_grids
+    from noiseproof.bench.selection import Selection
     from noiseproof.results import Store
     from noiseproof.train import pick_device
 
     if engine == "local":  # with Ray the device is one of the nodes'
         pick_device(device)
-    grids = choose_grids(names, add_loss, rows, noise, seeds, recipe)
+    selection = Selection.read(add_loss, rows, noise, seeds, recipe)
+    grids = list(selection.grids(names or DEFAULT).values())
     settings = Settings(data, save, device, workers, address)
     board = pick_board(quiet or as_json)
     tally = run_grids(grids, Store(store), settings, board, engine, read_shard(shard))
@@ -192,13 +125,12 @@ def show_status(
 
     Example: noiseproof bench status digits-symmetric
     """
+    from noiseproof.bench.selection import Selection
     from noiseproof.results import Store
 
-    if names:
-        grids = choose_grids(names, add_loss, rows, noise, seeds, recipe)
-    else:
-        grids = list(suiting_grids(add_loss, rows, noise, seeds, recipe).values())
-    found = _find(grids, Store(store), workers)
+    selection = Selection.read(add_loss, rows, noise, seeds, recipe)
+    grids = selection.grids(names) if names else selection.suiting()
+    found = _find(grids.values(), Store(store), workers)
     if not names:  # of all the grids there are, those that were begun
         found = [status for status in found if status.missing < status.cells]
     if as_json:
@@ -209,7 +141,7 @@ def show_status(
             print(f"{path}: damaged, set aside, to be run again", file=sys.stderr)
 
 
-def _find(grids: "list[Grid]", store: "Store", workers: int) -> "list[Status]":
+def _find(grids: "Iterable[Grid]", store: "Store", workers: int) -> "list[Status]":
     from noiseproof.bench import Collected
     from noiseproof.bench.local import cores
     from noiseproof.bench.status import find_status

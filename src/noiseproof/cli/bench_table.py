@@ -1,5 +1,6 @@
 """bench table: the table of a grid from a store, in the format of your choice."""
 
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,6 @@ from noiseproof.cli.bench import (
     RowsOption,
     SeedsOption,
     StoreOption,
-    choose_grids,
     group,
 )
 from noiseproof.errors import DataError, ParameterError
@@ -40,21 +40,23 @@ def table(
     Example: noiseproof bench table mnist-symmetric --recipe quick --store results
     """
     from noiseproof.bench import collect
+    from noiseproof.bench.selection import Selection
     from noiseproof.bench.tables import results_table
     from noiseproof.report.table import render
     from noiseproof.results import Store
     from noiseproof.train.checkpoint import write_atomically
 
-    (grid,) = choose_grids([name], add_loss, rows, noise, seeds, recipe)
+    selection = Selection.read(add_loss, rows, noise, seeds, recipe)
+    grid = selection.grid(name)
     if not store.is_dir():
         raise DataError(f"{store}: no such folder of records; --store says where they are")
     if out is not None and out.is_dir():
         raise ParameterError(f"cannot write {out}: it is a directory")
     collected = collect(grid, Store(store))
     text = render(results_table(collected), form)
-    again = f"noiseproof bench run {name} --store {store}"
-    again += f" --recipe {recipe}" if recipe else ""
-    for remark in _remarks(collected, store, again):
+    again = ["noiseproof", "bench", "run", name, *selection.options, "--store", str(store)]
+    again += ["--recipe", recipe] if recipe else []
+    for remark in _remarks(collected, store, shlex.join(again)):
         print(f"noiseproof: {remark}", file=sys.stderr)
     if out is None:
         print(text, end="")

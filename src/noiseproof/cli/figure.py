@@ -1,19 +1,21 @@
 """The figure command: those of the theory, and those of what was run."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from noiseproof.cli.app import app
-from noiseproof.cli.bench import NoiseOption, RecipeOption, RowsOption, StoreOption, choose_grids
-from noiseproof.cli.bench_report import selection
+from noiseproof.cli.bench import NoiseOption, RecipeOption, RowsOption, StoreOption
 from noiseproof.cli.experiment import DataOption
 from noiseproof.errors import ParameterError, did_you_mean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from noiseproof.bench.selection import Selection
 
 #: Those of ``noiseproof.bench.figures``, which takes long to import.
 OF_RUNS = ("tsne", "hyperparameters", "memorisation", "noise")
@@ -54,7 +56,10 @@ def figure(
     if name in FIGURES:
         save(FIGURES[name](), out)
     else:
-        drawn, remarks = _of_runs(name, grid, rows, noise, recipe, store, data)
+        from noiseproof.bench.selection import Selection
+
+        selection = Selection.read(rows=rows, noise=noise, recipe=recipe)
+        drawn, remarks = _of_runs(name, grid, selection, store, data)
         save(drawn, out)
         for remark in remarks:
             print(f"noiseproof: {remark}", file=sys.stderr)
@@ -62,20 +67,12 @@ def figure(
 
 
 def _of_runs(
-    name: str,
-    grid: str | None,
-    rows: list[str] | None,
-    noise: list[str] | None,
-    recipe: str | None,
-    store: Path,
-    data: Path | None,
+    name: str, grid: str | None, selection: "Selection", store: Path, data: Path | None
 ) -> "tuple[Figure, tuple[str, ...]]":
     from noiseproof.bench import figures
     from noiseproof.results import Store
 
     draw, own_grid, own_rows = figures.FIGURES[name]
-    shown = rows or ([",".join(own_rows)] if own_rows else None)
-    (chosen,) = choose_grids([grid or own_grid], rows=shown, noise=noise, recipe=recipe)
-    given = [grid or own_grid, *selection(rows=shown, noise=noise)]
-    drawn = draw(figures.gather(chosen, Store(store), data, given, pinned=recipe is not None))
+    shown = selection if selection.rows else replace(selection, rows=own_rows)
+    drawn = draw(figures.gather(grid or own_grid, Store(store), data, shown))
     return drawn.figure, drawn.remarks

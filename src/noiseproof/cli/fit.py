@@ -104,7 +104,7 @@ def predict(
     from noiseproof.advise.model import load_model
     from noiseproof.advise.predict import check_out, predict_file, write_table
 
-    check_out(out, force)
+    check_out(out, force, file, folder)
     model = load_model(folder)
     silent = quiet or as_json
     table, notes = predict_file(

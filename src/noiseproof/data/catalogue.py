@@ -1,6 +1,7 @@
 """One entry point to every data set: by its name, or by the path of the user's own."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from torch import Tensor
@@ -42,6 +43,9 @@ def load(
         label: the column of labels, for a table.
         size: the side to resize to, for a folder of images.
 
+    A file of the user's own is called by its name without the ending, or with it where the name
+    without is that of a known set: ``mnist.npz`` is not ``mnist``.
+
     >>> load("digits").test
     Dataset('digits', 355 images of 1x8x8, 10 classes)
     """
@@ -55,7 +59,16 @@ def load(
         raise ParameterError(
             f"{name} is labels only: load {name.removesuffix('n')!r} and use data.human_labels"
         )
-    return _load_path(name, label, size)
+    return _own_name(_load_path(name, label, size), Path(name))
+
+
+def _own_name(found: TrainTest[Dataset], path: Path) -> TrainTest[Dataset]:
+    """Keep the user's own mnist.npz from passing for MNIST, which its name stands for."""
+    if found.train.name not in KNOWN:
+        return found
+    name = path.name if path.is_file() else f"{path.name}/"
+    train, test = (replace(part, name=name) for part in (found.train, found.test))
+    return replace(found, train=train, test=test)
 
 
 def _load_path(name: str | Path, label: str, size: int | None) -> TrainTest[Dataset]:

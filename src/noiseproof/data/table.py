@@ -1,13 +1,14 @@
 """A user's own table: CSV, TSV or Parquet with a column of labels."""
 
-import gzip
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
 
 from noiseproof.data.dataset import Dataset
+from noiseproof.data.delimited import read_decimal_commas, read_delimited
 from noiseproof.data.labels import encode
 from noiseproof.errors import DataError, did_you_mean
 
@@ -37,7 +38,7 @@ def read_table(path: str | Path, label: str) -> Dataset:
         label: the column of labels, numbers or text.
     """
     path = Path(path)
-    frame = read_frame(path)
+    frame = read_frame(path, label).frame
     if label not in frame.columns:
         columns = [str(column) for column in frame.columns]
         raise DataError(f"{path}: no column {label!r}{did_you_mean(label, columns)}")
@@ -61,12 +62,33 @@ def read_table(path: str | Path, label: str) -> Dataset:
     )
 
 
-def read_frame(path: Path, encoding: str | None = None, progress: bool = False) -> "pd.DataFrame":
+class Table(NamedTuple):
+    """A table as it was read.
+
+    Args:
+        frame: its rows.
+        decimal_commas: the columns whose numbers are written 3,14.
+    """
+
+    frame: "pd.DataFrame"
+    decimal_commas: tuple[str, ...] = ()
+
+
+def read_frame(
+    path: Path,
+    label: str | None = None,
+    *,
+    encoding: str | None = None,
+    numbers: Collection[str] | None = None,
+    progress: bool = False,
+) -> Table:
     """Read a table file, with every way it can fail as one line.
 
     Args:
-        path: the file; a ``.csv`` without a comma in its header may use semicolons.
+        path: the file; a ``.csv`` may use semicolons, and then decimal commas, or tabs.
+        label: the column of labels: its texts are kept, so that NA and None may be classes.
         encoding: of the text; None is UTF-8, or UTF-16 where the file says so.
+        numbers: the columns that may have decimal commas; None finds them by their looks.
         progress: show a bar where reading takes longer than two seconds.
     """
     # Imported here because pandas takes half a second that nobody else should pay.
@@ -75,39 +97,30 @@ def read_frame(path: Path, encoding: str | None = None, progress: bool = False) 
     suffix = table_suffix(path) or ".csv"
     try:
         if suffix in (".parquet", ".pq"):
-            return pd.read_parquet(path)
-        return _read_text(path, suffix, encoding, progress)
+            return Table(pd.read_parquet(path))
+        frame, separator = read_delimited(path, suffix, encoding, progress, label)
+        if separator != ";":
+            return Table(frame)
+        inputs = frame.drop(columns=label) if label in frame.columns else frame
+        commas = read_decimal_commas(inputs, numbers)
+        return Table(frame.assign(**{name: inputs[name] for name in commas}), tuple(commas))
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        byte = error.object[error.start]
+    except UnicodeError as error:
         raise DataError(
-            f"{path}: cannot be read as {suffix[1:]} (byte 0x{byte:02x} is no {error.encoding} "
-            "text): save it as UTF-8, or name its encoding, such as cp1252"
+            f"{path}: cannot be read as {suffix[1:]} ({_undecoded(error)}): save it as UTF-8, or "
+            "name its encoding, such as cp1252"
         ) from None
     except LookupError:
         raise DataError(f"{path}: no encoding of the name {encoding!r}") from None
+    except DataError:
+        raise
     except (OSError, EOFError, ValueError, pd.errors.ParserError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise DataError(f"{path}: cannot be read as {suffix[1:]} ({reason})") from None
 
 
-def _read_text(path: Path, suffix: str, encoding: str | None, progress: bool) -> "pd.DataFrame":
-    import pandas as pd
-    from tqdm import tqdm
-
-    opener = gzip.open if suffix.endswith(".gz") else open
-    with opener(path, "rb") as file:
-        head = file.read(1 << 16)
-    encoding = encoding or ("utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-    header = head.decode(encoding, errors="ignore").partition("\n")[0]
-    separator = "\t" if suffix.startswith(".tsv") else ","
-    if separator == "," and "," not in header and ";" in header:
-        separator = ";"
-    total = path.stat().st_size
-    with path.open("rb") as file, tqdm.wrapattr(
-        file, "read", total, desc=f"reading {path.name}", delay=2, leave=False,
-        disable=None if progress else True,
-    ) as watched:  # fmt: skip
-        content = gzip.GzipFile(fileobj=watched) if suffix.endswith(".gz") else watched
-        return pd.read_csv(content, sep=separator, encoding=encoding)
+def _undecoded(error: UnicodeError) -> str:
+    if not isinstance(error, UnicodeDecodeError):
+        return str(error)
+    return f"byte 0x{error.object[error.start]:02x} is no {error.encoding} text"

@@ -141,7 +141,7 @@ def _labels(y: Any) -> Any:
     nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if nullable is not None and nullable.kind in "biu" and not y.isna().any():
         return y.to_numpy(nullable)
-    if getattr(y, "dtype", None) != object or y.ndim != 1:
+    if getattr(getattr(y, "dtype", None), "kind", "") != "O" or y.ndim != 1:
         return y
     types = sorted({type(value).__name__ for value in y})
     if types in (["int"], ["bool"]):

@@ -1,4 +1,9 @@
-"""LaTeX: a table environment that compiles without any package."""
+"""LaTeX: a table environment that compiles without any package.
+
+Letters that pdflatex has no font for by itself (Chinese ones, say) need xelatex or lualatex.
+"""
+
+import re
 
 from noiseproof.report.table.content import Entry, Row, Table
 
@@ -6,7 +11,17 @@ from noiseproof.report.table.content import Entry, Row, Table
 _ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": "$<$", ">": "$>$", "±": r"$\pm$", "[": "{[}", "*": "{*}",
+    "<": "$<$", ">": "$>$", "[": "{[}", "*": "{*}", "|": "$|$", '"': r"\texttt{\char34}",
+}  # fmt: skip
+_SIGNS = {
+    "±": "pm", "×": "times", "·": "cdot", "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx",
+    "→": "to", "∞": "infty", "√": "surd", "∑": "sum", "′": "prime", "−": "mathord-", "∈": "in",
+    "ℓ": "ell", "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi",
+    "Σ": "Sigma", "Φ": "Phi", "Ψ": "Psi", "Ω": "Omega", "α": "alpha", "β": "beta", "γ": "gamma",
+    "δ": "delta", "ε": "varepsilon", "ζ": "zeta", "η": "eta", "θ": "theta", "ι": "iota",
+    "κ": "kappa", "λ": "lambda", "μ": "mu", "µ": "mu", "ν": "nu", "ξ": "xi", "π": "pi",
+    "ρ": "rho", "σ": "sigma", "ς": "varsigma", "τ": "tau", "υ": "upsilon", "φ": "varphi",
+    "χ": "chi", "ψ": "psi", "ω": "omega", "ϵ": "epsilon", "ϕ": "phi",
 }  # fmt: skip
 
 
@@ -19,7 +34,10 @@ def as_latex(table: Table) -> str:
         r"\centering",
         r"\small",
         rf"\caption{{{caption}}}",
-        rf"\begin{{tabular}}{{l|{'c' * len(table.columns)}}}",
+        r"\medskip",
+        r"\setlength{\tabcolsep}{4pt}",
+        # What is wider than the text stands out on both sides alike.
+        rf"\makebox[\textwidth]{{\begin{{tabular}}{{l|{'c' * len(table.columns)}}}",
         r"\hline",
         _line(heads),
         r"\hline",
@@ -27,8 +45,9 @@ def as_latex(table: Table) -> str:
     for row in table.rows:
         lines.append(_line([_text(row.name), *_ours(table, row)]))
         if row.has_paper:
-            lines.append(_line([r"\quad\footnotesize paper", *map(_papers, row.entries)]))
-    return "\n".join([*lines, r"\hline", r"\end{tabular}", r"\end{table*}"]) + "\n"
+            paper = [r"\quad\footnotesize paper", *map(_papers, row.entries)]
+            lines.append(_line(paper) + "[2pt]")
+    return "\n".join([*lines, r"\hline", r"\end{tabular}}", r"\end{table*}"]) + "\n"
 
 
 def _ours(table: Table, row: Row) -> list[str]:
@@ -62,4 +81,9 @@ def _line(cells: list[str]) -> str:
 
 
 def _text(text: str) -> str:
-    return "".join(_ESCAPES.get(sign, sign) for sign in text)
+    """Take its meaning from every sign that has one; an empty line would end a caption."""
+    words = " ".join(text.split())
+    escaped = "".join(
+        rf"$\{_SIGNS[sign]}$" if sign in _SIGNS else _ESCAPES.get(sign, sign) for sign in words
+    )
+    return re.sub(r"([-`'])(?=\1)", r"\1{}", escaped)  # two of them would become one sign

@@ -1,0 +1,104 @@
+"""What a command line takes of a grid: parsed once, applied to any grid, written again."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from noiseproof.bench.grid import Grid
+from noiseproof.bench.grid_file import grid_names, load_grid
+from noiseproof.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A part of a grid, and rows that are added to it.
+
+    Args:
+        added: rows more, such as ``"MINE=AGCE(a=2, q=1.2)"``.
+        rows: the names of those of the grid's own to take; None takes all.
+        noises: the columns; None takes the grid's.
+        seeds: how many; None takes the grid's.
+        recipe: ``"paper"`` or ``"quick"``; None takes the grid's.
+
+    >>> chosen = Selection.read(rows=["CE,AGCE"], seeds=1)
+    >>> [(row.name, len(grid.cells())) for grid in [chosen.grid("digits-symmetric")]
+    ...  for row in grid.rows]
+    [('CE', 10), ('AGCE', 10)]
+    >>> chosen.options
+    ('--rows', 'CE,AGCE', '--seeds', '1')
+    """
+
+    added: tuple[str, ...] = ()
+    rows: tuple[str, ...] | None = None
+    noises: tuple[str, ...] | None = None
+    seeds: int | None = None
+    recipe: str | None = None
+
+    @classmethod
+    def read(
+        cls,
+        add_loss: Sequence[str] | None = None,
+        rows: Sequence[str] | None = None,
+        noise: Sequence[str] | None = None,
+        seeds: int | None = None,
+        recipe: str | None = None,
+    ) -> "Selection":
+        """Read the options of a command line, each of which may be repeated or hold commas."""
+        return cls(tuple(add_loss or ()), _words(rows), _words(noise), seeds, recipe)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options that choose the same again, but for the recipe's."""
+        pairs = [
+            *(("--add-loss", text) for text in self.added),
+            *([("--rows", ",".join(self.rows))] if self.rows is not None else []),
+            *([("--noise", ",".join(self.noises))] if self.noises is not None else []),
+            *([("--seeds", str(self.seeds))] if self.seeds is not None else []),
+        ]
+        return tuple(word for pair in pairs for word in pair)
+
+    def apply(self, grid: Grid) -> Grid:
+        """Return what is selected of a grid; an added row always is."""
+        own = len(grid.rows)
+        for text in self.added:
+            grid = grid.with_row(text)
+        rows = self.rows and (*self.rows, *(row.name for row in grid.rows[own:]))
+        seeds = None if self.seeds is None else grid.first_seeds(self.seeds)
+        return grid.select(rows, self.noises, seeds, self.recipe)
+
+    def grid(self, name: str) -> Grid:
+        """Return what is selected of a grid by its name or file."""
+        return self.apply(load_grid(name))
+
+    def grids(self, names: Iterable[str]) -> dict[str, Grid]:
+        """Return what is selected of some grids, each once, by what the user calls them."""
+        return {name: self.grid(name) for name in dict.fromkeys(names)}
+
+    def suiting(self) -> dict[str, Grid]:
+        """Return, by name, what is selected of every grid that has it."""
+        found: dict[str, Grid] = {}
+        for name in grid_names():
+            try:
+                found[name] = self.grid(name)
+            except ParameterError as error:  # it has no such row or recipe
+                mistake = error
+        if not found:
+            raise mistake
+        return found
+
+
+#: Of every grid, all that it has.
+WHOLE = Selection()
+
+
+def _words(texts: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Split at commas, but for those inside parentheses: rows may be called AGCE(a=1, q=2)."""
+    if texts is None:
+        return None
+    words, depth = [""], 0
+    for letter in ",".join(texts):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth <= 0:
+            words.append("")
+        else:
+            words[-1] += letter
+    return tuple(word.strip() for word in words)
