@@ -31,6 +31,7 @@ def test_the_report_answers_the_four_questions(fitted, tmp_path):
         assert heading in seen.text
     for row in fitted.suspects.head(5).itertuples():
         assert f"{row.row} {row.given_label} {row.proposed_label}" in seen.text
+        assert f"{FRAME.loc[row.row, 'length']:g}" in seen.text  # what is in the row
     assert len(re.findall("<svg", seen.dom)) >= 2
 
 
@@ -44,3 +45,10 @@ def test_noisy_accuracy_is_never_called_accuracy_alone(fitted):
     assert "on held-out noisy labels" in words
     assert "on true labels, estimated" in words
     assert "measured" not in words.split("Rows most likely wrong")[0].replace("is measured", "")
+
+
+def test_a_row_is_known_by_its_text():
+    notes = [f"the one called {i} was seen " + "again and " * 20 for i in range(len(FRAME))]
+    fitted = fit(FRAME.assign(note=notes, gap=None), "kind", losses=LOSSES, text="note")
+    assert f"called {fitted.suspects.row[0]} was seen again and again" in fitted.report
+    assert "…</td>" in fitted.report  # long texts are cut

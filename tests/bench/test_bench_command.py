@@ -140,7 +140,7 @@ def test_a_store_that_is_a_file(capsys, tmp_path, toml):
     (tmp_path / "file").write_text("")
     code, out, err = run(capsys, "bench", "run", toml, "--store", tmp_path / "file")
     assert (code, out) == (2, "")
-    assert err == f"noiseproof: {tmp_path / 'file'}: File exists\n"
+    assert err == f"noiseproof: {tmp_path / 'file'} is a file: a store is a folder\n"
 
 
 def test_options_that_some_grids_lack(capsys, tmp_path):

@@ -210,3 +210,9 @@ def test_the_network_is_beside_its_record_in_a_merged_store(record, tmp_path):
     merged = Store(tmp_path)
     (found,) = merged.records().values()
     assert merged.files(found).model.read_bytes() == b"weights"
+
+
+def test_a_file_is_no_store(tmp_path):
+    (tmp_path / "it").write_text("mine")
+    with pytest.raises(DataError, match="it is a file: a store is a folder"):
+        Store(tmp_path / "it")

@@ -38,7 +38,7 @@ class Scouted:
 def scout(bench: Bench, training: Training, kinds: Sequence[Kind]) -> Scouted:
     """Choose the kind of head and how strongly its weights decay, by short runs.
 
-    A hidden layer has to be better than none by more than a standard error.
+    The first kind is kept unless another is better by more than a standard error.
     """
     found: list[tuple[Training, list[Trial], Trial]] = []
     for kind in kinds:

@@ -57,6 +57,11 @@ class TableFeatures:
         return sum(plain) + sum(len(c.vocabulary) for c in texts)
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns that are free text."""
+        return tuple(c.name for c in self.columns if isinstance(c, Words))
+
+    @property
     def numbers(self) -> frozenset[str]:
         """The columns that are numbers."""
         return frozenset(c.name for c in self.columns if isinstance(c, Number))

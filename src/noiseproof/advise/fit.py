@@ -15,7 +15,7 @@ from noiseproof.advise.checks import Checked, check, row_hashes
 from noiseproof.advise.classes import MISSING, Classes, Codes, encode
 from noiseproof.advise.columns import Notes
 from noiseproof.advise.evaluate import Accuracy
-from noiseproof.advise.features import Preprocessor, learn_features, reading
+from noiseproof.advise.features import Preprocessor, TableFeatures, learn_features, reading
 from noiseproof.advise.inputs import as_samples
 from noiseproof.advise.learn import Learned, learn
 from noiseproof.advise.matrix import Matrix
@@ -26,6 +26,8 @@ from noiseproof.errors import DataError, ParameterError
 from noiseproof.noise import EstimatedTransition, estimate
 
 MEASURED = "measured on the test file, whose labels are taken to be true"
+#: Columns kept to know a row by.
+SHOWN_COLUMNS = 4
 NOISY = "held-out noisy labels; 95 % interval"
 
 
@@ -97,6 +99,7 @@ class Fitted:
         estimate: of the noise, with the names of the classes.
         notes: what was done to the columns, a line each.
         rows: what to call each row that was learnt from.
+        content: a few of their columns, to know them by; None where there is no table.
         noisy: accuracy on held-out noisy labels.
         true: the estimate of the accuracy on true labels.
         test: accuracy on a test set; None where there is none.
@@ -109,6 +112,7 @@ class Fitted:
     estimate: EstimatedTransition
     notes: tuple[str, ...]
     rows: tuple[int | str, ...]
+    content: Any
     noisy: Accuracy
     true: Accuracy
     test: Test | None
@@ -269,6 +273,7 @@ def fit(
     matrix = features.transform(samples, filled)
     seen = 0 if tested is None else _seen(samples, matrix, tested)
     said = tuple(dict.fromkeys((*samples.notes, *notes.lines, *filled.lines, *unfit)))
+    content = _content(samples, features)
     samples.inputs = None  # of a file, the features are all that is wanted from here on
     for line in (checked.line, *checked.warnings, *said):
         watch.say("load", line)
@@ -284,6 +289,7 @@ def fit(
         noise,
         said,
         rows,
+        content,
         evaluate.measured(predicted == codes, NOISY),
         evaluate.estimated(predicted, codes, noise, seed),
         None if tested is None else _test(learned, tested, seen),
@@ -331,6 +337,14 @@ def _labelled(
         samples, codes = samples.take(rows), codes[rows]
     names = tuple(samples.rows) if samples.rows else tuple(int(row) for row in rows)
     return samples, codes, classes, names, check(samples, codes, classes, unlabelled)
+
+
+def _content(samples: Samples, features: Preprocessor) -> Any:
+    """Return the columns to know rows by, texts first; None where there is no table."""
+    if not isinstance(features, TableFeatures):
+        return None
+    columns = dict.fromkeys([*features.texts, *samples.inputs.columns])
+    return samples.inputs[list(columns)[:SHOWN_COLUMNS]].copy()
 
 
 class _Tested(NamedTuple):

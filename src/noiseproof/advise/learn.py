@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noiseproof.advise.bayes import counts
 from noiseproof.advise.choose import Candidate, Setting, Trial, decide
 from noiseproof.advise.compare import DECAY, compare, scout, treat
 from noiseproof.advise.few import optimum
@@ -168,8 +167,8 @@ def learn(
         folds: how many parts the rows are dealt into.
         search: how many further settings to try with optuna.
         watch: is called with the name of a step and how much of how much of it is done.
-        head: ``"linear"``, ``"bayes"`` or ``"mlp"``; by default ``"bayes"`` for counts of words and
-            the like, otherwise the one that predicts better.
+        head: ``"linear"``, ``"bayes"`` for sparse inputs, ``"mlp"`` for dense ones; by default the
+            one that predicts better.
     """
     labels = np.asarray(y, dtype=np.int64)
     weights = row_weights(sample_weight, len(labels))
@@ -180,9 +179,9 @@ def learn(
     if len(labels) < FEW:
         return _few(bench)
     kinds: tuple[Kind, ...] = ("linear",)
-    if counts(matrix):
-        kinds = ("bayes",)  # with little decay it is the linear head, with much naive Bayes
-    elif not matrix.sparse and len(labels) >= HIDDEN:
+    if matrix.sparse:
+        kinds = ("bayes", "linear")
+    elif len(labels) >= HIDDEN:
         kinds = ("linear", "mlp")
     first = scout(_watched(bench, watch, "scout"), Training(), (head,) if head else kinds)
     names = losses or _suited(first.robust, labels)

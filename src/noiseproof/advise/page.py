@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Rows shown on the page; the file has them all.
 SHOWN = 25
+#: Letters shown of what is in a column.
+LENGTH = 120
 
 
 def fit_page(fitted: "Fitted") -> str:
@@ -33,9 +35,28 @@ def fit_page(fitted: "Fitted") -> str:
         matrix=heat_map(estimate.matrix, names, title="how labels go wrong"),
         bars=_bars(fitted),
         suspects=suspects.head(SHOWN).to_dict("records"),
+        columns=[] if fitted.content is None else [str(name) for name in fitted.content.columns],
+        contents=_contents(fitted),
         suspect_count=len(suspects),
         next_steps=_next_steps(fitted),
     )
+
+
+def _contents(fitted: "Fitted") -> list[list[str]]:
+    """Return what is in the rows that are shown."""
+    if fitted.content is None:
+        return [[]] * SHOWN
+    rows = fitted.content.iloc[fitted.learned.suspects().rows[:SHOWN]]
+    return [[_short(value) for value in row] for row in rows.itertuples(index=False)]
+
+
+def _short(value: Any) -> str:
+    import pandas as pd
+
+    if np.ndim(value) == 0 and pd.isna(value):
+        return ""
+    text = f"{value:g}" if isinstance(value, float | np.floating) else " ".join(str(value).split())
+    return text if len(text) <= LENGTH else text[: LENGTH - 1] + "…"
 
 
 def _bars(fitted: "Fitted") -> Any:

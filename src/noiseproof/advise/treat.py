@@ -55,8 +55,19 @@ class Nested:
         true = noise.true_class(self.labels, p).astype(np.float32)
         trust = true[np.arange(len(p)), self.labels]
         if treatment == "weigh":
-            return dataclasses.replace(task, weights=task.weights * trust)
+            return dataclasses.replace(task, weights=self._balanced(task.weights, trust))
         if treatment == "drop":
             kept = (true.argmax(1) == self.labels).astype(np.float32)
-            return dataclasses.replace(task, weights=task.weights * kept)
+            return dataclasses.replace(task, weights=self._balanced(task.weights, kept))
         raise ParameterError(f"no such treatment: {treatment!r}")
+
+    def _balanced(self, weights: Floats, trust: Floats) -> Floats:
+        """Return what rows count by how far they are trusted, no class counting more by it.
+
+        Otherwise the class whose labels are trusted most is predicted more often. Where labels are
+        given to one class too often, that predicts more of them, and fewer of the true ones.
+        """
+        trusted = weights * trust
+        before, after = (np.bincount(self.labels, one) for one in (weights, trusted))
+        factor = np.divide(before, after, out=np.zeros_like(before), where=after > 0)
+        return np.asarray(trusted * factor[self.labels], dtype=np.float32)

@@ -14,7 +14,7 @@ from noiseproof.advise.objective import Task
 from noiseproof.advise.treat import Nested
 
 #: Bytes of weights, gradients and Adam's averages to train at once, at least.
-ROOM = 2**27
+ROOM = 2**26
 
 
 @dataclass(frozen=True)

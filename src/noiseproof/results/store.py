@@ -23,8 +23,10 @@ class Store:
     """
 
     def __init__(self, path: Path | str) -> None:
-        """Keep the path: nothing is read yet."""
+        """Keep the path: no record is read yet."""
         self.path = Path(path)
+        if self.path.exists() and not self.path.is_dir():
+            raise DataError(f"{path} is a file: a store is a folder")
         self.damaged: list[Path] = []
         self._folders: dict[str, Path] = {}
 

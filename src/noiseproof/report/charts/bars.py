@@ -7,7 +7,7 @@ from markupsafe import Markup
 from noiseproof.report.charts.svg import WIDTH, element, known, picture, shortened, spell
 
 TOP, ROW, BAR = 26, 20, 14
-LONGEST = 24
+LONGEST = 28
 
 
 def bar_chart(

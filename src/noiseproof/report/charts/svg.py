@@ -64,8 +64,13 @@ def spell(value: float | None, percent: bool) -> str:
 
 
 def shortened(name: str, most: int) -> str:
-    """Return a name that fits."""
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+    """Return a name that fits: both its ends, as names tend to differ at either.
+
+    >>> shortened("AGCE(a=0.602, q=0.6), weigh", 24)
+    'AGCE(a=0.602, q…), weigh'
+    """
+    end = most // 3
+    return name if len(name) <= most else f"{name[: most - end - 1].rstrip()}…{name[-end:]}"
 
 
 def steps(low: float, high: float, about: int) -> list[float]:
