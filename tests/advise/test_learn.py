@@ -145,19 +145,19 @@ def test_nested_probabilities_never_saw_the_held_out_fold():
 
 @pytest.mark.parametrize("treatment", ["drop", "weigh", "refine", "forward"])
 def test_treatments_count_a_label_that_the_others_contradict_for_less(treatment):
-    p = np.tile(np.array([[0.95, 0.05]], dtype=np.float32), (4, 1))
-    labels = np.array([0, 0, 0, 1])
+    p = np.array([[0.95, 0.05]] * 4 + [[0.05, 0.95]], dtype=np.float32)
+    labels = np.array([0, 0, 0, 1, 1])
     T = np.array([[0.7, 0.3], [0.3, 0.7]])
     noise = EstimatedTransition(T / len(T), (0, 1), np.stack([T, T]), (1, 2))
     nested = Nested(p[None], labels, (noise,))
-    plain = Task(losses.CE(), np.ones(4, dtype=np.float32))
+    plain = Task(losses.CE(), np.ones(5, dtype=np.float32))
     task = nested.treated(plain, treatment, 0)
     if treatment == "forward":
         assert (task.transition == T).all()
     elif treatment == "refine":
         np.testing.assert_allclose(task.targets[3], [0.475, 0.525])
     else:
-        assert task.weights[3] < 0.2 < 0.9 < task.weights[0]
+        assert task.weights[3] < 0.3 < 0.9 < task.weights[0] < 1.5 < task.weights[4]
 
 
 def test_search_is_repeatable_and_asks_for_optuna(monkeypatch):

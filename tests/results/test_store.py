@@ -129,8 +129,8 @@ def test_a_result_counts_before_a_failure(record, tmp_path):
 def test_a_store_that_cannot_be_written_to(tmp_path):
     path = tmp_path / "file"
     path.write_text("")
-    with pytest.raises(OSError, match="File exists"):
-        Store(path).check_writable()
+    with pytest.raises(OSError, match="Not a directory"):
+        Store(path / "runs").check_writable()
     Store(tmp_path / "a/b").check_writable()
     assert list((tmp_path / "a/b").iterdir()) == []
 
