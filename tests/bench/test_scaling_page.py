@@ -45,7 +45,7 @@ def test_the_parts_of_a_job_array_are_the_whole(tmp_path):
     write_grid(tmp_path)
     script, merge = scripts()
     for task in range(1, TASKS + 1):
-        assert "1 cells run" in bash(script, tmp_path, SLURM_ARRAY_TASK_ID=str(task))
+        assert "1 cell run" in bash(script, tmp_path, SLURM_ARRAY_TASK_ID=str(task))
     assert "small: 3 of 3 cells done" in bash(merge, tmp_path)
 
     whole = load_grid(tmp_path / "small.toml").select(rows=["CE"], noises=["none"])

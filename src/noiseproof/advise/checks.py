@@ -121,7 +121,8 @@ def row_hashes(inputs: Any) -> NDArray[np.uint64]:
 def _sparse_hashes(matrix: Any) -> NDArray[np.uint64]:
     matrix = matrix.tocsr()
     odd = stream(0, "hash").integers(2**63, size=matrix.shape[1], dtype=np.uint64) * 2 + 1
-    bits = matrix.data.astype(np.float64).view(np.uint64)
+    values = np.ascontiguousarray(matrix.data, dtype=np.float32)
+    bits = (values + np.float32(0)).view(np.uint32).astype(np.uint64)  # of -0 those of 0
     # The bits of 0 are 0, so it does not matter whether a 0 is kept.
     sums = np.concatenate([[np.uint64(0)], np.cumsum(bits * odd[matrix.indices], dtype=np.uint64)])
     return np.asarray(sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]])

@@ -19,7 +19,7 @@ from noiseproof.advise.learn import Learned
 from noiseproof.advise.table import Samples
 from noiseproof.errors import DataError
 
-SCHEMA = 1
+SCHEMA = 2
 RECIPE, FEATURES, WEIGHTS = "recipe.json", "preprocessing.json", "weights.npz"
 #: What reading a damaged file ends in.
 UNREADABLE = (

@@ -78,17 +78,19 @@ def contents(
         ]
         run = [section for section in own if section.records]
         if named and not run:
-            raise DataError(_nothing(store, name))
+            raise DataError(_nothing(store, name, selection))
         found += run
     shown = {record.key for section in found for record in section.records}
     others = [] if named else [r for key, r in sorted(records.items()) if key not in shown]
     if not found and not others:
-        raise DataError(_nothing(store, "digits-symmetric"))
+        raise DataError(_nothing(store, "digits-symmetric", WHOLE))
     return Contents(found, others, len(store.damaged))
 
 
-def _nothing(store: Store, name: str) -> str:
-    command = shlex.join(["noiseproof", "bench", "run", name, "--store", str(store.path)])
+def _nothing(store: Store, name: str, selection: Selection) -> str:
+    recipe = ["--recipe", selection.recipe] if selection.recipe else []
+    words = [name, *selection.options, *recipe, "--store", str(store.path)]
+    command = shlex.join(["noiseproof", "bench", "run", *words])
     return f"{store.path}: no run of {name} here; `{command}` makes them"
 
 

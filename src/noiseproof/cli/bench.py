@@ -45,7 +45,12 @@ NoiseOption = Annotated[
     typer.Option("--noise", help="Only these noises, as in symmetric:0.8; may be repeated."),
 ]
 SeedsOption = Annotated[
-    int | None, typer.Option("--seeds", help="How many seeds; the grid's without it.", min=1)
+    int | None,
+    typer.Option(
+        "--seeds",
+        help="How many seeds, also more than the grid's; its own without it.",
+        min=1,
+    ),
 ]
 RecipeOption = Annotated[str | None, typer.Option("--recipe", help="paper or quick.")]
 
@@ -95,7 +100,8 @@ def run_bench(
         grids_found = [status.to_dict() for status in found]
         print(json.dumps({"ran": tally.ran, "lost": lost, "grids": grids_found}, indent=1))
     else:
-        print(f"{tally.ran} cells run, records in {store}", *found, sep="\n")
+        cells = "1 cell" if tally.ran == 1 else f"{tally.ran} cells"
+        print(f"{cells} run, records in {store}", *found, sep="\n")
     if tally.lost:
         cells = "; ".join(f"{cell}: {reason}" for cell, reason in tally.lost.items())
         print(f"noiseproof: {len(tally.lost)} cells were not run: {cells}", file=sys.stderr)
