@@ -257,11 +257,18 @@ def test_decimal_commas_are_read_at_fit_and_predict(tmp_path):
     text = "length;weight;age;speed\n4,5;0,1;?;1\n"  # one in two is none, and still a number
     (tmp_path / "new.csv").write_text(text)
     _, notes = predict_file(found.model, tmp_path / "new.csv")
-    assert notes[0] == "numbers read with a decimal comma: length, weight"
+    assert notes[0] == note
     (tmp_path / "new.csv").write_text("length;weight;age;speed\n4,5;0;?;1\n4;0;-1,5;1\n")
     table, notes = predict_file(found.model, tmp_path / "new.csv")
-    assert notes[0] == "numbers read with a decimal comma: length, age"
+    assert notes[0] == note
     assert table["prediction"].tolist() == ["cat", "cat"]
+    found.save(tmp_path / "out")
+    model = load_model(tmp_path / "out")
+    predicted = []
+    for row in ("4000,0;0;0;0", "4.000;0;0;0"):  # the point is that of thousands in both
+        (tmp_path / "new.csv").write_text(f"length;weight;age;speed\n{row}\n")
+        predicted.append(predict_file(model, tmp_path / "new.csv")[0])
+    assert predicted[0].equals(predicted[1])
 
 
 def test_a_folder_of_images(tmp_path):

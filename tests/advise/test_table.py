@@ -177,6 +177,10 @@ def test_decimal_commas_need_semicolons_and_a_column_of_them(tmp_path):
     known = read(tmp_path / "a.csv", "y", numbers=["model"])
     assert known.inputs["model"].fillna(-1).tolist() == [1.5, -1, -1, -1]
     assert known.inputs["size"].tolist()[:2] == ["1,5", "2"]
+    (tmp_path / "c.csv").write_text("size;y\n1.500;p\n2.25;p\n3;q\n")
+    assert read(tmp_path / "c.csv", "y").inputs["size"].tolist() == [1.5, 2.25, 3]
+    commas = read(tmp_path / "c.csv", "y", numbers=["size"], commas=["size"])
+    assert commas.inputs["size"].tolist() == [1500, 2.25, 3]
     (tmp_path / "b.csv").write_text('size,y\n"1,234",p\n"2,345",q\n')  # thousands
     assert read(tmp_path / "b.csv", "y").inputs["size"].tolist() == ["1,234", "2,345"]
 

@@ -42,10 +42,12 @@ class TableFeatures:
     Args:
         columns: what each column becomes.
         left_out: the columns that were there and are not used.
+        commas: the columns whose numbers were written 3,14.
     """
 
     columns: tuple[Column | Words, ...]
     left_out: tuple[str, ...] = ()
+    commas: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
@@ -107,7 +109,12 @@ class TableFeatures:
                 described.append({"kind": "text", "name": c.name, "words": list(c.vocabulary)})
             else:
                 described.append({"kind": c.kind, **asdict(c)})
-        return {"kind": "table", "columns": described, "left_out": list(self.left_out)}
+        return {
+            "kind": "table",
+            "columns": described,
+            "left_out": list(self.left_out),
+            "commas": list(self.commas),
+        }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the rarity of the words of each text."""
@@ -123,7 +130,8 @@ class TableFeatures:
                 columns.append(Words(entry["name"], tuple(entry["words"]), arrays[f"{i}"]))
             else:
                 columns.append(KINDS[entry["kind"]](**fields))
-        return cls(tuple(columns), tuple(description["left_out"]))
+        left_out, commas = (tuple(description[key]) for key in ("left_out", "commas"))
+        return cls(tuple(columns), left_out, commas)
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +283,7 @@ def learn_features(
         columns = decide(samples.inputs, text, notes)
         used = {column.name for column in columns}
         unused = tuple(name for name in samples.inputs.columns if name not in used)
-        return TableFeatures(tuple(columns), unused)
+        return TableFeatures(tuple(columns), unused, samples.commas)
     if text:
         raise DataError(f"{samples.name}: has no columns, and so no text")
     if samples.kind == "images":
@@ -287,7 +295,9 @@ def reading(features: Preprocessor) -> dict[str, Any]:
     """Return how a file must be read for these features: options of ``advise.table.read``."""
     if isinstance(features, ImageFeatures):
         return {"size": features.shape[1]}
-    return {"numbers": features.numbers} if isinstance(features, TableFeatures) else {}
+    if isinstance(features, TableFeatures):
+        return {"numbers": features.numbers, "commas": features.commas}
+    return {}
 
 
 def load_features(description: Mapping[str, Any], arrays: Arrays) -> Preprocessor:

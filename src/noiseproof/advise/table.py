@@ -34,6 +34,7 @@ class Samples:
         labels: (N,) of any type, missing ones among them; None where there are none.
         rows: what to call each row; None is its number, from 0 on.
         notes: what there is to say about how they were read.
+        commas: the columns of a table whose numbers are written 3,14.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Samples:
     labels: Any = None
     rows: list[str] | None = None
     notes: tuple[str, ...] = ()
+    commas: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return int(self.inputs.shape[0])
@@ -59,7 +61,7 @@ class Samples:
         else:
             inputs = self.inputs[keep]
         names = None if self.rows is None else [self.rows[at] for at in keep]
-        return Samples(self.name, inputs, None, names, self.notes)
+        return Samples(self.name, inputs, None, names, self.notes, self.commas)
 
 
 def read(
@@ -71,6 +73,7 @@ def read(
     encoding: str | None = None,
     size: int | None = None,
     numbers: Collection[str] | None = None,
+    commas: Collection[str] = (),
     progress: bool = False,
 ) -> Samples:
     """Read a file or folder.
@@ -84,6 +87,7 @@ def read(
         encoding: of a text file; None is UTF-8.
         size: the side of the images; None is 32, or less where they are smaller.
         numbers: the columns that are numbers, perhaps with decimal commas; None finds them out.
+        commas: the columns that have decimal commas for sure.
         progress: show a bar where reading takes long.
     """
     path = Path(path)
@@ -95,7 +99,9 @@ def read(
         samples = _arrays(path, labelled)
     elif table_suffix(path):
         check_fits(path, _table_size(path))
-        table = read_frame(path, label, encoding=encoding, numbers=numbers, progress=progress)
+        table = read_frame(
+            path, label, encoding=encoding, numbers=numbers, commas=commas, progress=progress
+        )
         samples = _table(path, table, label, labelled, embeddings is not None)
     else:
         raise DataError(f"{path}: expected {KINDS}")
@@ -110,8 +116,9 @@ def _table(path: Path, table: Table, label: str | None, labelled: bool, embedded
         raise ParameterError(f"{path}: which column has the labels? Its columns: {_some(frame)}")
     notes = (f"numbers read with a decimal comma: {few(commas)}",) if commas else ()
     if label is None or (label not in frame.columns and not labelled):
-        return Samples(path.name, frame, notes=notes)
-    return Samples(path.name, *split_label(frame, label, str(path), alone=embedded), notes=notes)
+        return Samples(path.name, frame, notes=notes, commas=commas)
+    inputs, labels = split_label(frame, label, str(path), alone=embedded)
+    return Samples(path.name, inputs, labels, notes=notes, commas=commas)
 
 
 def tidy(frame: Any, where: str) -> Any:

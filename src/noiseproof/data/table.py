@@ -80,6 +80,7 @@ def read_frame(
     *,
     encoding: str | None = None,
     numbers: Collection[str] | None = None,
+    commas: Collection[str] = (),
     progress: bool = False,
 ) -> Table:
     """Read a table file, with every way it can fail as one line.
@@ -89,6 +90,7 @@ def read_frame(
         label: the column of labels: its texts are kept, so that NA and None may be classes.
         encoding: of the text; None is UTF-8, or UTF-16 where the file says so.
         numbers: the columns that may have decimal commas; None finds them by their looks.
+        commas: the columns that have them for sure, between semicolons.
         progress: show a bar where reading takes longer than two seconds.
     """
     # Imported here because pandas takes half a second that nobody else should pay.
@@ -98,12 +100,12 @@ def read_frame(
     try:
         if suffix in (".parquet", ".pq"):
             return Table(pd.read_parquet(path))
-        frame, separator = read_delimited(path, suffix, encoding, progress, label)
+        frame, separator = read_delimited(path, suffix, encoding, progress, label, commas)
         if separator != ";":
             return Table(frame)
         inputs = frame.drop(columns=label) if label in frame.columns else frame
-        commas = read_decimal_commas(inputs, numbers)
-        return Table(frame.assign(**{name: inputs[name] for name in commas}), tuple(commas))
+        found = read_decimal_commas(inputs, numbers, commas)
+        return Table(frame.assign(**{name: inputs[name] for name in found}), tuple(found))
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except UnicodeError as error:
