@@ -135,7 +135,8 @@ def main() -> None:
     sets = [digits()] + ([cifar10(arguments.data)] if arguments.data else [])
     for on in sets:
         lines += tables(on, measure(on, arguments.seeds))
-    command = f"python benchmarks/margin.py --seeds {arguments.seeds}"
+    where = " --data DIR" if arguments.data else ""
+    command = f"python benchmarks/margin.py --seeds {arguments.seeds}{where}"
     lines.append(f"noiseproof {nf.__version__}; `{command}`.")
     arguments.out.write_text("\n".join(lines) + "\n")
     print("\n".join(lines))
