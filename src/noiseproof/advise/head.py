@@ -86,7 +86,7 @@ class Heads:
         layers = tuple((weight[index], bias[index]) for weight, bias in self.layers)
         return Heads(self.scaling, self.classes, layers)
 
-    def blocks(self, matrix: Matrix, rows: int = 2048) -> Iterator[tuple[slice, Floats]]:
+    def blocks(self, matrix: Matrix, rows: int = 512) -> Iterator[tuple[slice, Floats]]:
         """Yield blocks of rows and every head's probabilities (H, B, K) for them."""
         stack = _Stack.of(self)
         for start in range(0, matrix.shape[0], rows):
