@@ -23,9 +23,14 @@ def check(folder: Path, force: bool = False) -> None:
         ours = (folder / "model" / RECIPE).is_file() and (folder / SUMMARY).is_file()
         if not ours or folder.is_symlink():
             raise ParameterError(f"{folder} exists and is no folder of a fit; it is left as it is")
-    parent = folder.resolve().parent
+    check_parent(folder)
+
+
+def check_parent(path: Path) -> None:
+    """Say at once that there is no directory to write a file or folder into."""
+    parent = path.resolve().parent
     if not parent.is_dir():
-        raise ParameterError(f"no directory {parent} to make {folder.name} in")
+        raise ParameterError(f"no directory {parent} to make {path.name} in")
     if not os.access(parent, os.W_OK):
         raise ParameterError(f"cannot write into {parent}")
 

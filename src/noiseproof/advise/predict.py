@@ -1,12 +1,12 @@
 """Predictions of a saved model for a file."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 from noiseproof.advise.columns import Notes
 from noiseproof.advise.features import reading
 from noiseproof.advise.model import Model
+from noiseproof.advise.output import check_parent
 from noiseproof.advise.table import read
 from noiseproof.errors import ParameterError
 from noiseproof.train.checkpoint import write_atomically
@@ -62,11 +62,7 @@ def check_out(out: Path, force: bool, file: Path, model: Path) -> None:
         raise ParameterError(f"{out} is no plain file; it is left as it is")
     if out.exists() and (out.samefile(file) or model.resolve() in out.resolve().parents):
         raise ParameterError(f"{out} is what the predictions are made from; it is left as it is")
-    parent = out.resolve().parent
-    if not parent.is_dir():
-        raise ParameterError(f"no directory {parent} to write {out.name} in")
-    if not os.access(parent, os.W_OK):
-        raise ParameterError(f"cannot write into {parent}")
+    check_parent(out)
 
 
 def write_table(table: Any, out: Path) -> None:
