@@ -2,7 +2,7 @@
 
     NOISEPROOF_DATA=DIR python benchmarks/estimate_noise.py [--quick] [--out FILE]
 
-Out-of-fold probabilities by `noiseproof.advise`'s quick heads. Without NOISEPROOF_DATA the digits
+Out-of-fold probabilities by `noiseproof.learn`'s quick heads. Without NOISEPROOF_DATA the digits
 alone; `--sentiment DIR` adds the film reviews with the answers of crowd workers.
 """
 
@@ -16,7 +16,7 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from noiseproof import data, noise
-from noiseproof.advise.folds import out_of_fold
+from noiseproof.learn.folds import out_of_fold
 
 NOISES = (
     "none",

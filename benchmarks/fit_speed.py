@@ -52,7 +52,7 @@ def child(path: Path, folder: Path) -> None:
     import scipy.sparse  # noqa: F401
     import sklearn.cluster  # noqa: F401
 
-    from noiseproof.advise.fit import fit
+    from noiseproof.fitting.fit import fit
 
     def run() -> None:
         fitted = fit(path, "y" if path.suffix == ".csv" else None)

@@ -20,8 +20,8 @@ from patch_features import patch_features
 import noiseproof as nf
 from noiseproof import data, noise
 from noiseproof.advise.families import families
-from noiseproof.advise.head import Task, Training, train
-from noiseproof.advise.matrix import Matrix
+from noiseproof.learn.head import Task, Training, train
+from noiseproof.learn.matrix import Matrix
 
 NOISES = ("symmetric:0.2", "symmetric:0.4", "symmetric:0.6", "symmetric:0.8", "asymmetric:0.3")
 MARGINS = (0.5, 1.0, 1.5, 2.0, 4.0, 8.0)

@@ -21,7 +21,7 @@ Compared on the same features:
     LOSS            the same with each loss that noiseproof.recommend names for the estimated noise
     cleanlab        CleanLearning around the head of CE
     cleanlab tuned  CleanLearning around the head of CE tuned
-    learn           noiseproof.advise.learn, which is what `noiseproof fit` does
+    learn           noiseproof.learn.learn, which is what `noiseproof fit` does
     clean           CE on the true labels: the ceiling
     clean tuned     CE tuned on the true labels
 """
@@ -45,10 +45,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 import noiseproof as nf
 from noiseproof import data
-from noiseproof.advise.learn import Learned, learn
 from noiseproof.advise.recommend import recommend
 from noiseproof.errors import TheoryError
 from noiseproof.integrations.sklearn import RobustClassifier
+from noiseproof.learn.learn import Learned, learn
 
 RESULTS = Path(__file__).parent / "results" / "real_noise.md"
 WAYS = ("CE", "CE tuned", "cleanlab", "cleanlab tuned", "learn", "clean", "clean tuned")

@@ -49,8 +49,8 @@ from noiseproof.theory import (
 )
 
 if TYPE_CHECKING:
-    from noiseproof.advise.fit import fit as fit
     from noiseproof.advise.recommend import recommend as recommend
+    from noiseproof.fitting.fit import fit as fit
 
 __version__ = "0.1.0"
 
@@ -94,7 +94,7 @@ __all__ = [
 ]
 
 #: What needs pandas or scikit-learn is imported when it is asked for.
-_LATER = {"fit": "noiseproof.advise.fit", "recommend": "noiseproof.advise.recommend"}
+_LATER = {"fit": "noiseproof.fitting.fit", "recommend": "noiseproof.advise.recommend"}
 
 
 def __getattr__(name: str) -> Any:

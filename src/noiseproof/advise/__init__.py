@@ -1,4 +1,4 @@
-"""Wires the rooms below for a user's own data: recommend, learn, fit, predict."""
+"""Which losses suit a noise."""
 
 from noiseproof.advise.recommend import Advice, Recommendation, recommend
 

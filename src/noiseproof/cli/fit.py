@@ -11,7 +11,7 @@ from noiseproof.cli.app import JsonOption, SeedOption, app
 from noiseproof.cli.steps import Steps
 
 if TYPE_CHECKING:
-    from noiseproof.advise.fit import Fitted
+    from noiseproof.fitting.fit import Fitted
 
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Print the result alone.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace what an earlier run wrote.")]
@@ -72,8 +72,8 @@ def fit(
 def _fit(
     file: Path, folder: Path, force: bool, silent: bool, *, label: str | None, **options: Any
 ) -> "Fitted":
-    from noiseproof.advise import output
-    from noiseproof.advise.fit import fit as fit_data
+    from noiseproof.fitting import output
+    from noiseproof.fitting.fit import fit as fit_data
 
     output.check(folder, force)
     watch = Steps(silent)
@@ -101,8 +101,8 @@ def predict(
 
     Example: noiseproof predict reviews-fit new.csv --out predictions.csv
     """
-    from noiseproof.advise.model import load_model
-    from noiseproof.advise.predict import check_out, predict_file, write_table
+    from noiseproof.fitting.model import load_model
+    from noiseproof.fitting.predict import check_out, predict_file, write_table
 
     check_out(out, force, file, folder)
     model = load_model(folder)

@@ -9,14 +9,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from noiseproof import losses
-from noiseproof.advise.head import Heads, Kind, Training, train
-from noiseproof.advise.inputs import rectangular
-from noiseproof.advise.learn import Learned, learn
-from noiseproof.advise.matrix import Matrix
-from noiseproof.advise.objective import Task
-from noiseproof.advise.table import check_range
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.learn.head import Heads, Kind, Training, train
+from noiseproof.learn.learn import Learned, learn
+from noiseproof.learn.matrix import Matrix
+from noiseproof.learn.objective import Task
 from noiseproof.losses import Loss
+from noiseproof.prepare.inputs import rectangular
+from noiseproof.prepare.read import check_range
 
 
 class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

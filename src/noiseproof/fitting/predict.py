@@ -1,0 +1,70 @@
+"""Predictions of a saved model for a file."""
+
+from pathlib import Path
+from typing import Any
+
+from noiseproof.errors import ParameterError
+from noiseproof.fitting.model import Model
+from noiseproof.fitting.output import check_parent
+from noiseproof.prepare.columns import Notes
+from noiseproof.prepare.features import reading
+from noiseproof.prepare.read import read
+from noiseproof.train.checkpoint import write_atomically
+
+
+def predict_file(
+    model: Model,
+    path: str | Path,
+    *,
+    embeddings: str | Path | None = None,
+    encoding: str | None = None,
+    progress: bool = False,
+) -> tuple[Any, list[str]]:
+    """Return a DataFrame of predictions, a row for each row of a file, and what did not fit.
+
+    Its columns are ``row``, ``prediction`` and for each class ``p(class)``.
+
+    Args:
+        model: from :func:`~noiseproof.fitting.model.load_model`.
+        path: a file or folder of the kind the model was fitted to, labels not needed.
+        embeddings: a file of features for its rows, where the model was fitted to such.
+        encoding: of a text file; None is UTF-8.
+        progress: show a bar where reading takes long.
+    """
+    import pandas as pd
+
+    if model.embeddings and embeddings is None:
+        raise ParameterError(
+            "the model was fitted to embeddings; give those of these rows: --embeddings"
+        )
+    notes = Notes()
+    samples = read(
+        path, model.label or None, labelled=False, embeddings=embeddings, encoding=encoding,
+        progress=progress, **reading(model.features),
+    )  # fmt: skip
+    probabilities = model.probabilities(samples, notes)
+    table = pd.DataFrame(
+        {
+            "row": samples.rows or range(len(samples)),
+            "prediction": model.classes.values[probabilities.argmax(axis=1)],
+        }
+    )
+    shares = pd.DataFrame(probabilities, columns=[f"p({name})" for name in model.classes.names])
+    return pd.concat([table, shares.round(6)], axis=1), [*samples.notes, *notes.lines]
+
+
+def check_out(out: Path, force: bool, file: Path, model: Path) -> None:
+    """Say at once that predictions of a model for a file cannot be written there."""
+    if out.exists() and not force:
+        raise ParameterError(f"{out} exists; nothing is overwritten without --force")
+    if (out.exists() and not out.is_file()) or out.is_symlink():
+        # It would be replaced by a file: a device, a pipe or a link would be gone.
+        raise ParameterError(f"{out} is no plain file; it is left as it is")
+    if out.exists() and (out.samefile(file) or model.resolve() in out.resolve().parents):
+        raise ParameterError(f"{out} is what the predictions are made from; it is left as it is")
+    check_parent(out)
+
+
+def write_table(table: Any, out: Path) -> None:
+    """Write a table as CSV, whole or not at all."""
+    write_atomically(out, lambda file: table.to_csv(file, index=False))

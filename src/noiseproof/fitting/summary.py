@@ -1,0 +1,102 @@
+"""What a fit found, as lines to read and as values for a program."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import noiseproof
+
+if TYPE_CHECKING:
+    from noiseproof.fitting.fit import Fitted
+
+
+def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
+    """Yield each step after loading with a line of its result."""
+    learned, estimate = fitted.learned, fitted.estimate
+    low, high = estimate.rate_interval
+    yield "estimate", f"{estimate.rate:.1%} of the labels are wrong ({low:.1%} to {high:.1%})"
+    for warning in estimate.warnings:
+        yield "estimate", warning
+    yield "choose", learned.why
+    yield "train", f"{fitted.recipe}, on {fitted.checked.rows:,} rows"
+    yield "evaluate", f"held-out noisy labels predicted: {fitted.noisy}"
+    yield "evaluate", f"accuracy on true labels, estimated: {fitted.true}"
+    if fitted.test is not None:
+        test = fitted.test
+        yield "evaluate", f"accuracy on {test.rows:,} test rows, measured: {test.accuracy}"
+        if test.warning:
+            yield "evaluate", test.warning
+    yield "evaluate", against_cross_entropy(fitted)
+    count = len(fitted.suspects)
+    yield "evaluate", f"{count:,} rows are probably labelled wrong"
+
+
+def against_cross_entropy(fitted: "Fitted") -> str:
+    """Say how much better than cross entropy the model is, or that it is not."""
+    if fitted.loss_is_plain:
+        return "cross entropy is as good as anything tried here, and is used"
+    if fitted.test is not None:
+        ours, plain = fitted.test.accuracy.value, fitted.test.cross_entropy.value
+        return (
+            f"{points(fitted.test.gain)} than cross entropy on the test rows: {100 * ours:.1f} % "
+            f"are right, with cross entropy {100 * plain:.1f} %"
+        )
+    return (
+        f"{points(fitted.gain)} than cross entropy on held-out noisy labels, worth about "
+        f"{100 * fitted.true_gain:.1f} points on true ones"
+    )
+
+
+def points(gain: float) -> str:
+    """Write a difference of shares in percentage points.
+
+    >>> points(0.0312), points(-0.004)
+    ('3.1 points better', '0.4 points worse')
+    """
+    return f"{abs(gain) * 100:.1f} points {'better' if gain >= 0 else 'worse'}"
+
+
+def summarise(fitted: "Fitted") -> dict[str, Any]:
+    """Return everything that a program may want to know."""
+    learned, estimate = fitted.learned, fitted.estimate
+    test = fitted.test
+    return {
+        "noiseproof": noiseproof.__version__,
+        "data": asdict(fitted.checked) | {"notes": list(fitted.notes)},
+        "noise": {
+            "rate": _plain(estimate.rate),
+            "rate_interval": _plain(estimate.rate_interval),
+            "clean_level": _plain(estimate.clean_level),
+            "clean_level_interval": _plain(estimate.clean_level_interval),
+            "matrix": _plain(estimate.matrix),
+            "warnings": list(estimate.warnings),
+        },
+        "choice": {
+            "loss": learned.loss,
+            "treatment": learned.treatment,
+            "why": learned.why,
+            "comparison": [candidate.to_dict() for candidate in learned.comparison],
+        },
+        "accuracy": {
+            "noisy": fitted.noisy.to_dict(),
+            "noisy_cross_entropy": fitted.cross_entropy.to_dict(),
+            "true_estimated": fitted.true.to_dict(),
+            "test": test and test.accuracy.to_dict(),
+            "test_cross_entropy": test and test.cross_entropy.to_dict(),
+            "test_rows": test and test.rows,
+            "test_rows_seen_in_training": test and test.seen,
+        },
+        "suspects": len(fitted.suspects),
+        "seed": fitted.seed,
+        "seconds": round(fitted.seconds, 2),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers and arrays as JSON can hold them, with None for what is not finite."""
+    found = np.asarray(value, dtype=np.float64)
+    if found.ndim == 0:
+        return round(float(found), 6) if np.isfinite(found) else None
+    return [_plain(part) for part in found]

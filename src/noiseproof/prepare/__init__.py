@@ -1,0 +1,1 @@
+"""A user's own rows: read them, check them, turn them into features."""

@@ -1,0 +1,128 @@
+"""What is worth knowing of labels before anything is learnt from them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from noiseproof.noise import stream
+from noiseproof.prepare.classes import Classes, Codes
+from noiseproof.prepare.read import Samples
+
+#: A class with fewer rows is said to be small.
+SMALL = 20
+#: One class so many times as frequent as another is said to be.
+UNEVEN = 10
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found.
+
+    Args:
+        name: of the data.
+        rows: with a label.
+        unlabelled: rows without one, set aside.
+        counts: rows of each class.
+        classes: their names.
+        repeated: rows that equal another.
+        conflicting: rows that equal another with a different label.
+    """
+
+    name: str
+    rows: int
+    unlabelled: int
+    counts: tuple[int, ...]
+    classes: tuple[str, ...]
+    repeated: int
+    conflicting: int
+
+    @property
+    def line(self) -> str:
+        """How many rows and classes."""
+        shown = [f"{c} {n:,}" for c, n in zip(self.classes, self.counts, strict=True)]
+        more = f", and {len(shown) - 6} more" if len(shown) > 6 else ""
+        listed = f"{', '.join(shown[:6])}{more}"
+        return f"{self.name}: {self.rows:,} rows, {len(self.classes)} classes ({listed})"
+
+    @property
+    def warnings(self) -> list[str]:
+        """What may be wrong, a line each."""
+        found = []
+        if self.unlabelled:
+            found.append(f"{self.unlabelled:,} rows without a label are set aside")
+        low, high = int(np.argmin(self.counts)), int(np.argmax(self.counts))
+        if self.counts[high] >= UNEVEN * self.counts[low]:
+            found.append(
+                f"uneven classes: {self.classes[high]} has {self.counts[high]:,} rows, "
+                f"{self.classes[low]} {self.counts[low]:,}; accuracy says little of the small ones"
+            )
+        elif self.counts[low] < SMALL:
+            found.append(f"{self.classes[low]} has {self.counts[low]} rows, few to learn from")
+        if self.repeated:
+            labels = f"{self.conflicting:,} of them under different labels"
+            found.append(f"{self.repeated:,} rows are repeated, {labels}")
+        return found
+
+
+def check(samples: Samples, codes: Codes, classes: Classes, unlabelled: int) -> Checked:
+    """Count classes, repeated rows, and repeated rows under different labels."""
+    counts = np.bincount(codes, minlength=len(classes))
+    repeated, conflicting = _repeats(_hashes(samples), codes)
+    return Checked(
+        samples.name,
+        len(codes),
+        unlabelled,
+        tuple(int(n) for n in counts),
+        classes.names,
+        repeated,
+        conflicting,
+    )
+
+
+def _repeats(hashes: NDArray[np.uint64] | None, codes: Codes) -> tuple[int, int]:
+    if hashes is None:
+        return 0, 0
+    _, group, size = np.unique(hashes, return_inverse=True, return_counts=True)
+    low = np.full(len(size), np.iinfo(np.int64).max)
+    high = np.full(len(size), -1)
+    np.minimum.at(low, group, codes)
+    np.maximum.at(high, group, codes)
+    return int(size[size > 1].sum()), int(size[low != high].sum())
+
+
+def _hashes(samples: Samples) -> NDArray[np.uint64] | None:
+    """Return a number for each row, the same for equal rows; None where rows have none."""
+    import pandas as pd
+
+    inputs: Any = samples.inputs
+    if samples.kind == "table":
+        try:
+            return np.asarray(pd.util.hash_pandas_object(inputs, index=False), dtype=np.uint64)
+        except TypeError:  # a column of lists
+            return None
+    return row_hashes(inputs)
+
+
+def row_hashes(inputs: Any) -> NDArray[np.uint64]:
+    """Return a number for each row of an array or a sparse matrix, the same for equal rows."""
+    if sparse.issparse(inputs):
+        return _sparse_hashes(inputs)
+    flat = np.ascontiguousarray(inputs).reshape(len(inputs), -1)
+    words = flat.view(np.uint32 if flat.dtype.itemsize == 4 else np.uint8)
+    odd = stream(0, "hash").integers(2**63, size=words.shape[1], dtype=np.uint64) * 2 + 1
+    # Multiply and add modulo 2^64: rows that differ collide once in 2^60 or so.
+    parts = [words[at : at + 1024].astype(np.uint64) @ odd for at in range(0, len(words), 1024)]
+    return np.concatenate(parts)
+
+
+def _sparse_hashes(matrix: Any) -> NDArray[np.uint64]:
+    matrix = matrix.tocsr()
+    odd = stream(0, "hash").integers(2**63, size=matrix.shape[1], dtype=np.uint64) * 2 + 1
+    values = np.ascontiguousarray(matrix.data, dtype=np.float32)
+    bits = (values + np.float32(0)).view(np.uint32).astype(np.uint64)  # of -0 those of 0
+    # The bits of 0 are 0, so it does not matter whether a 0 is kept.
+    sums = np.concatenate([[np.uint64(0)], np.cumsum(bits * odd[matrix.indices], dtype=np.uint64)])
+    return np.asarray(sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]])

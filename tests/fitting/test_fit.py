@@ -1,0 +1,339 @@
+"""fit: from noisy labels to a model, the rows that are wrong, and honest numbers."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from noisy_tables import LOSSES, blobs
+from PIL import Image
+from scipy import sparse
+
+from noiseproof.errors import DataError, ParameterError
+from noiseproof.fitting.evaluate import estimated, gain_on_true
+from noiseproof.fitting.fit import fit
+from noiseproof.fitting.model import load_model
+from noiseproof.fitting.predict import predict_file
+from noiseproof.noise import TransitionMatrix, symmetric
+from noiseproof.prepare.read import read
+
+FRAME, TRUE, WRONG = blobs()
+TEST, TEST_TRUE, _ = blobs(90, rate=0, seed=5)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return fit(FRAME, "kind", losses=LOSSES, test=(TEST.drop(columns="kind"), TEST_TRUE), seed=3)
+
+
+def test_predictions_are_right_where_labels_were_wrong(fitted):
+    predicted = fitted.predict(FRAME.drop(columns="kind"))
+    assert predicted.dtype.kind == "U"
+    assert (predicted == TRUE).mean() > 0.95
+    probabilities = fitted.predict_proba(TEST)
+    assert probabilities.shape == (90, 3)
+    assert probabilities.sum(axis=1) == pytest.approx(1, abs=1e-4)
+    assert fitted.classes.tolist() == ["cat", "dog", "eel"]
+
+
+def test_suspect_rows_are_the_wrong_ones(fitted):
+    found = fitted.suspects
+    assert list(found.columns) == ["row", "given_label", "proposed_label", "confidence"]
+    truth = np.flatnonzero(WRONG)
+    assert len(set(found["row"]) & set(truth)) > 0.85 * len(truth)
+    assert len(set(found["row"]) - set(truth)) < 0.1 * len(found)
+    assert (found["given_label"] == FRAME["kind"].to_numpy()[found["row"]]).all()
+    right = found["proposed_label"].to_numpy() == TRUE[found["row"]]
+    assert right.mean() > 0.85
+    assert found["confidence"].is_monotonic_decreasing
+
+
+def test_numbers_are_called_what_they_are(fitted):
+    assert fitted.noisy.value == pytest.approx(1 - WRONG.mean(), abs=0.05)
+    assert fitted.true.low <= 0.97 <= fitted.true.high + 0.03
+    assert fitted.test.accuracy.value > 0.95
+    assert (fitted.test.rows, fitted.test.seen, fitted.test.warning) == (90, 0, None)
+    assert 0.1 < fitted.estimate.rate < 0.3
+    summary = json.loads(json.dumps(fitted.summary))
+    assert summary["data"]["rows"] == 240
+    assert summary["accuracy"]["noisy"]["value"] == fitted.noisy.value
+    assert "bootstrap" in summary["accuracy"]["true_estimated"]["method"]
+    assert summary["choice"]["loss"] == fitted.loss
+    assert np.shape(summary["noise"]["matrix"]) == (3, 3)
+
+
+def test_the_same_seed_gives_the_same_model():
+    one, two = (fit(FRAME[:90], "kind", seed=3).predict_proba(TEST) for _ in range(2))
+    assert (one == two).all()
+
+
+def test_a_saved_model_predicts_the_same_in_another_process(fitted, tmp_path):
+    folder = fitted.save(tmp_path / "out")
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "model", "report.html", "summary.json", "suspect_rows.csv",
+    ]  # fmt: skip
+    assert pd.read_csv(folder / "suspect_rows.csv").shape == fitted.suspects.shape
+    for array in np.load(folder / "model" / "weights.npz", allow_pickle=False).values():
+        assert array.dtype.kind == "f"
+    TEST.to_csv(tmp_path / "test.csv", index=False)
+    code = (
+        "import sys; from noiseproof.fitting.model import load_model; "
+        "from noiseproof.fitting.predict import predict_file; "
+        "table, _ = predict_file(load_model(sys.argv[1]), sys.argv[2]); "
+        "table.to_csv(sys.stdout, index=False)"
+    )
+    run = [sys.executable, "-c", code, str(folder), str(tmp_path / "test.csv")]
+    with subprocess.Popen(run, stdout=subprocess.PIPE) as child:
+        table = pd.read_csv(child.stdout)
+    assert list(table.columns) == ["row", "prediction", "p(cat)", "p(dog)", "p(eel)"]
+    assert table.iloc[:, 2:].to_numpy() == pytest.approx(fitted.predict_proba(TEST), abs=1e-5)
+
+
+def test_nothing_is_overwritten(fitted, tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("all of it")
+    for force in (False, True):
+        with pytest.raises(ParameterError, match="mine exists"):
+            fitted.save(mine, force=force)
+    assert (mine / "thesis.txt").read_text() == "all of it"
+    fitted.save(tmp_path / "out")
+    with pytest.raises(ParameterError, match="nothing is overwritten without --force"):
+        fitted.save(tmp_path / "out")
+    (tmp_path / "out" / "report.html").write_text("old")
+    fitted.save(tmp_path / "out", force=True)
+    assert (tmp_path / "out" / "report.html").read_text() != "old"
+    with pytest.raises(ParameterError, match="no directory"):
+        fitted.save(tmp_path / "not" / "there")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["mine", "out"]
+
+
+def test_a_write_that_fails_leaves_nothing(fitted, tmp_path, monkeypatch):
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(fitted.model), "save", fail)
+    with pytest.raises(KeyboardInterrupt):
+        fitted.save(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("damage", ["recipe.json", "preprocessing.json", "weights.npz"])
+def test_a_damaged_model_is_one_line(fitted, tmp_path, damage):
+    folder = fitted.save(tmp_path / "out")
+    (folder / "model" / damage).write_bytes(b"{")
+    with pytest.raises(DataError, match="the model is damaged"):
+        load_model(folder)
+    (folder / "model" / damage).unlink()
+    with pytest.raises(DataError, match=r"no model of noiseproof.s|damaged"):
+        load_model(folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "change"),
+    [
+        ("recipe.json", lambda recipe: recipe["classes"]["names"].pop()),
+        ("recipe.json", lambda recipe: recipe["learned"].update(classes=4)),
+        ("preprocessing.json", lambda features: features["columns"].pop()),
+        ("weights.npz", lambda arrays: arrays.update({"head.bias0": arrays["head.bias0"][:, 1:]})),
+        ("weights.npz", lambda arrays: arrays.update({"head.mean": arrays["head.mean"][1:]})),
+        ("weights.npz", lambda arrays: [arrays.pop(k) for k in list(arrays) if "weight" in k]),
+    ],
+)
+def test_files_of_different_models_are_told(fitted, tmp_path, file, change):
+    path = fitted.save(tmp_path / "out") / "model" / file
+    if path.suffix == ".npz":
+        arrays = dict(np.load(path))
+        change(arrays)
+        np.savez(path, **arrays)
+    else:
+        content = json.loads(path.read_text())
+        change(content)
+        path.write_text(json.dumps(content))
+    with pytest.raises(DataError, match=r"do not fit each other; .* damaged, or of another model"):
+        load_model(tmp_path / "out")
+
+
+def test_what_does_not_fit_is_noted():
+    frame = FRAME[:90].assign(age=FRAME["age"].astype(object))
+    frame.loc[0, "age"] = "old"
+    test = TEST.drop(columns="speed").assign(extra=1), TEST_TRUE
+    found = fit(frame, "kind", test=test)
+    assert found.notes == (
+        "filled in: 1 values of age are no numbers",
+        "the table (test): columns not there, taken as empty: speed",
+        "the table (test): columns the model does not use: kind, extra",
+    )
+    gaps = FRAME[:90].drop(columns="kind").to_numpy(copy=True)
+    gaps[0] = np.nan
+    found = fit(gaps, FRAME["kind"][:90])
+    assert found.notes == ("missing values, taken as the column's mean: 4",)
+
+
+def test_one_text_and_one_loss_need_no_list(monkeypatch):
+    def seen(*_, losses, **__):
+        raise ZeroDivisionError(losses)
+
+    monkeypatch.setattr("noiseproof.fitting.fit.learn", seen)
+    frame = FRAME.assign(review=["good", "bad film"] * 120)
+    with pytest.raises(ZeroDivisionError) as error:
+        fit(frame, "kind", text="review", losses="CE")
+    assert error.value.args == (["CE"],)
+
+
+def test_rows_without_a_label_are_set_aside():
+    frame = FRAME[:90].copy()
+    frame.loc[:9, "kind"] = None
+    found = fit(frame, "kind", losses=LOSSES)
+    assert (found.checked.rows, found.checked.unlabelled) == (80, 10)
+    assert found.suspects["row"].min() >= 10
+
+
+def test_classes_keep_their_type():
+    X, codes = FRAME[:90].drop(columns="kind").to_numpy(), np.arange(90) % 3
+    for labels, dtype in (
+        (codes + 7, np.int64),
+        (codes.astype(np.uint8), np.uint8),
+        (codes.astype(float), float),
+        (pd.Series(codes + 7, dtype="category"), np.int64),
+        (codes == 0, bool),
+        (np.array(["2020-01-01", "2020-01-02", "2020-01-03"], "datetime64[s]")[codes], "M8[s]"),
+    ):
+        found = fit(X, labels)
+        assert found.predict(X[:4]).dtype == dtype
+        assert set(found.predict(X)) == set(labels)
+
+
+def test_a_saved_model_knows_the_type_of_its_classes(tmp_path):
+    X, labels = FRAME[:90].drop(columns="kind").to_numpy(), (np.arange(90) % 3).astype(np.uint8)
+    folder = fit(X, labels).save(tmp_path / "out")
+    assert load_model(folder).classes.values.dtype == np.uint8
+
+
+def test_test_rows_that_were_trained_on_are_counted_and_said(tmp_path):
+    train, test = FRAME[:90], pd.concat([FRAME[80:90], TEST[:20]])
+    found = fit(train, "kind", test=(test.drop(columns="kind"), test["kind"]))
+    line = "10 of 30 test rows also occur among the training rows"
+    assert (found.test.seen, found.test.rows) == (10, 30)
+    assert found.test.warning.startswith(line)
+    assert line in found.report
+    assert found.summary["accuracy"]["test_rows_seen_in_training"] == 10
+    words = sparse.csr_matrix(train.drop(columns="kind").clip(lower=0))
+    found = fit(words, train["kind"], test=(words[:7], train["kind"][:7]))
+    assert found.test.seen == 7
+
+
+def test_text_images_embeddings_and_sparse_matrices(tmp_path):
+    numbers = np.random.default_rng(1)
+    words = {"good": ["fine", "great", "lovely"], "bad": ["awful", "dull", "poor"]}
+    texts = [
+        " ".join([*numbers.choice(words[k], 2), *numbers.choice(["a", "the", "film", "plot"], 5)])
+        for k in ["good", "bad"] * 40
+    ]
+    frame = pd.DataFrame({"review": texts, "y": ["good", "bad"] * 40})
+    found = fit(frame, "y", losses=LOSSES)
+    assert found.predict(pd.DataFrame({"review": ["a great and lovely film"]})).tolist() == ["good"]
+
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    np.save(tmp_path / "e.npy", np.eye(2)[np.arange(80) % 2])
+    found = fit(tmp_path / "t.csv", "y", embeddings=tmp_path / "e.npy", losses=LOSSES)
+    assert found.predict(np.eye(2)).tolist() == ["good", "bad"]
+
+    X = sparse.random(80, 6, density=0.3, random_state=0, format="csr")
+    found = fit(X, np.asarray(X[:, 0].todense() > 0).ravel(), losses=LOSSES)
+    assert found.predict(X).shape == (80,)
+
+
+def test_decimal_commas_are_read_at_fit_and_predict(tmp_path):
+    FRAME[:90].to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",")
+    found = fit(tmp_path / "t.csv", "kind")
+    note = "numbers read with a decimal comma: length, weight, age, speed"
+    assert found.notes == (note,)
+    assert found.predict_proba(FRAME[:90]) == pytest.approx(
+        fit(FRAME[:90], "kind").predict_proba(FRAME[:90]), abs=1e-4
+    )
+    text = "length;weight;age;speed\n4,5;0,1;?;1\n"  # one in two is none, and still a number
+    (tmp_path / "new.csv").write_text(text)
+    _, notes = predict_file(found.model, tmp_path / "new.csv")
+    assert notes[0] == note
+    (tmp_path / "new.csv").write_text("length;weight;age;speed\n4,5;0;?;1\n4;0;-1,5;1\n")
+    table, notes = predict_file(found.model, tmp_path / "new.csv")
+    assert notes[0] == note
+    assert table["prediction"].tolist() == ["cat", "cat"]
+    found.save(tmp_path / "out")
+    model = load_model(tmp_path / "out")
+    predicted = []
+    for row in ("4000,0;0;0;0", "4.000;0;0;0"):  # the point is that of thousands in both
+        (tmp_path / "new.csv").write_text(f"length;weight;age;speed\n{row}\n")
+        predicted.append(predict_file(model, tmp_path / "new.csv")[0])
+    assert predicted[0].equals(predicted[1])
+
+
+def test_a_folder_of_images(tmp_path):
+    numbers = np.random.default_rng(1)
+    for name, level in (("dark", 60), ("light", 180)):
+        (tmp_path / "train" / name).mkdir(parents=True)
+        for i in range(12):
+            pixels = numbers.normal(level, 20, (8, 8)).clip(0, 255).astype(np.uint8)
+            Image.fromarray(pixels).save(tmp_path / "train" / name / f"{i}.png")
+    (tmp_path / "train" / "light" / "12.png").write_bytes(
+        (tmp_path / "train" / "dark" / "0.png").read_bytes()
+    )
+    found = fit(tmp_path / "train", losses=LOSSES)
+    assert found.checked.conflicting == 2
+    assert found.suspects["row"][0] in ("light/12.png", "dark/0.png")
+    assert found.predict(read(tmp_path / "train").inputs[:3]).tolist() == ["dark"] * 3
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "message"),
+    [
+        (FRAME, "knd", {}, "no column 'knd'; did you mean 'kind'"),
+        (FRAME, "age", {}, "is a quantity, not a class"),
+        (FRAME.assign(kind="cat"), "kind", {}, "one class only, 'cat'"),
+        (FRAME, "kind", {"text": ["age"]}, "'age' is of type float64, not text"),
+        (FRAME[["kind"]].assign(a=np.nan), "kind", {}, "no column to learn from"),
+        (np.full((240, 2), np.nan), FRAME["kind"], {}, "every value is missing"),
+        (FRAME, "kind", {"test": (TEST, ["cow"] * 90)}, "label 'cow' is no class"),
+        (FRAME, "kind", {"test": (TEST, [None] * 90)}, "the table .test.: every label is missing"),
+        (np.eye(4), list("aabb"), {"embeddings": "e.npy"}, "beside a path alone"),
+        ([[1, 2], [1]], list("ab"), {}, "X: row 0 has 2 values, row 1 has 1; expected as many in"),
+        (np.eye(4) * 1e200, list("aabb"), {}, "X: 1e.200 in row 0, column 0 is beyond what float"),
+        (np.ones((4, 2)), list("aabb"), {}, "every row is the same"),
+        (np.eye(4) * 1j, list("aabb"), {}, "expected X as numbers .* got complex128"),
+        (np.eye(4), [1j, 1j, 2, 2], {}, "labels are complex numbers, not classes"),
+        (sparse.eye(4) * np.nan, list("aabb"), {}, "X: 4 values are missing or infinite"),
+        (FRAME[["kind"]].assign(z=np.arange(240) * 1j), "kind", {}, "of complex numbers: z"),
+        ("a", "y", {"embeddings": "e", "test": (TEST, "kind"), "test_embeddings": "e"}, "the path"),
+        (FRAME, "kind", {"text": "agee"}, "no column 'agee'; did you mean 'age'"),
+        (FRAME, "kind", {"losses": []}, "losses: expected one at least"),
+        (FRAME, "kind", {"search": -1}, "search: expected 0 or more further settings, got -1"),
+    ],
+)
+def test_what_cannot_be_fitted_is_one_line(X, y, options, message):
+    with pytest.raises((DataError, ParameterError), match=message) as error:
+        fit(X, y, **options)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("rate", [0.2, 0.5])
+def test_accuracy_on_true_labels_is_estimated_without_them(rate):
+    numbers = np.random.default_rng(0)
+    true = numbers.integers(4, size=20_000)
+    predicted = np.where(numbers.random(20_000) < 0.9, true, numbers.integers(4, size=20_000))
+    noise = symmetric(4, rate)
+    noisy = noise.corrupt(true, seed=1).labels
+    found = estimated(predicted, noisy, noise, seed=0)
+    assert found.value == pytest.approx((predicted == true).mean(), abs=0.015)
+    assert found.low < (predicted == true).mean() < found.high
+    worse = np.where(numbers.random(20_000) < 0.1, (predicted + 1) % 4, predicted)
+    gain = float((predicted == noisy).mean() - (worse == noisy).mean())
+    assert gain_on_true(gain, noise, np.ones(4)) == pytest.approx(
+        (predicted == true).mean() - (worse == true).mean(), abs=0.01
+    )
+
+
+def test_a_gain_is_left_alone_where_labels_say_nothing():
+    assert gain_on_true(0.1, TransitionMatrix([[0.5, 0.5], [0.5, 0.5]]), [0.5, 0.5]) == 0.1

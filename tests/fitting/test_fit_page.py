@@ -1,0 +1,54 @@
+"""The report of a fit, in a browser."""
+
+import re
+
+import pytest
+from browser import open_page
+from noisy_tables import LOSSES, blobs
+
+from noiseproof.fitting.fit import fit
+
+FRAME, _, WRONG = blobs(90, classes=("cat", "<b>dog</b>", "eel & co"))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return fit(FRAME, "kind", losses=LOSSES)
+
+
+def test_the_report_answers_the_four_questions(fitted, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(fitted.report, encoding="utf-8")
+    (tmp_path / "browser").mkdir()
+    seen = open_page(path, tmp_path / "browser")
+    assert seen.console == ()
+    assert seen.requests in ((), (path.as_uri(),))
+    assert f"About {100 * fitted.estimate.rate:.1f} % of the labels are wrong" in seen.text
+    assert fitted.learned.why in seen.text
+    assert f"trained with {fitted.recipe}" in seen.text
+    for heading in ("How noisy", "Which loss, and why", "How good", "Rows most likely wrong",
+                    "What to do next"):  # fmt: skip
+        assert heading in seen.text
+    for row in fitted.suspects.head(5).itertuples():
+        assert f"{row.row} {row.given_label} {row.proposed_label}" in seen.text
+        assert f"{FRAME.loc[row.row, 'length']:g}" in seen.text  # what is in the row
+    assert len(re.findall("<svg", seen.dom)) >= 2
+
+
+def test_names_of_classes_are_text_not_markup(fitted):
+    assert "<b>dog</b>" not in fitted.report
+    assert "&lt;b&gt;dog&lt;/b&gt;" in fitted.report
+
+
+def test_noisy_accuracy_is_never_called_accuracy_alone(fitted):
+    words = re.sub(r"<[^>]+>", " ", fitted.report)
+    assert "on held-out noisy labels" in words
+    assert "on true labels, estimated" in words
+    assert "measured" not in words.split("Rows most likely wrong")[0].replace("is measured", "")
+
+
+def test_a_row_is_known_by_its_text():
+    notes = [f"the one called {i} was seen " + "again and " * 20 for i in range(len(FRAME))]
+    fitted = fit(FRAME.assign(note=notes, gap=None), "kind", losses=LOSSES, text="note")
+    assert f"called {fitted.suspects.row[0]} was seen again and again" in fitted.report
+    assert "…</td>" in fitted.report  # long texts are cut

@@ -1,0 +1,199 @@
+"""Columns become numbers, the same way each time, and from a JSON too."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from noiseproof.errors import DataError, ParameterError
+from noiseproof.prepare.columns import Notes
+from noiseproof.prepare.features import learn_features, load_features
+from noiseproof.prepare.read import Samples
+
+N = 200
+RNG = np.random.default_rng(0)
+WORDS = ["good", "bad", "film", "plot", "the", "a", "very", "actor"]
+
+
+def table(**columns):
+    return Samples("t.csv", pd.DataFrame(columns))
+
+
+def prepare(samples, text=(), notes=None):
+    notes = Notes() if notes is None else notes
+    features = learn_features(samples, text, 0, notes)
+    return features, features.transform(samples, Notes())
+
+
+MIXED = {
+    "id": np.arange(N),
+    "age": np.where(np.arange(N) % 7 == 0, np.nan, RNG.normal(40, 10, N)),
+    "income": np.exp(RNG.normal(0, 3, N)),
+    "colour": RNG.choice(["red", "green", "blue"], N).astype(object),
+    "member": RNG.random(N) < 0.5,
+    "when": pd.date_range("2020-01-01", periods=N).astype(str),
+    "european": pd.date_range("2020-01-01", periods=N).strftime("%d/%m/%Y"),
+    "name": [f"n{i}" for i in range(N)],
+    "same": 1,
+    "empty": np.nan,
+    "written": [f"{x:.2f}" for x in RNG.normal(size=N)],
+}
+
+
+def test_each_column_is_seen_for_what_it_is():
+    notes = Notes()
+    features, X = prepare(table(**MIXED), notes=notes)
+    kinds = {column.name: column.kind for column in features.columns}
+    assert kinds == {
+        "age": "number", "income": "number", "colour": "category", "member": "number",
+        "when": "date", "european": "date", "written": "number",
+    }  # fmt: skip
+    assert set(features.left_out) == {"id", "name", "same", "empty"}
+    assert "left out, a number for each row: id" in notes.lines
+    assert "left out, a name for each row: name" in notes.lines
+    assert "left out, always the same: same" in notes.lines
+    assert "left out, empty: empty" in notes.lines
+    assert X.dtype == np.float32
+    assert np.isfinite(X).all()
+
+
+def test_numbers_are_scaled_gaps_filled_and_told_and_huge_ones_squashed():
+    features, X = prepare(table(**{k: MIXED[k] for k in ("age", "income")}))
+    names = [name for column in features.columns for name in column.features]
+    assert names == ["age", "age missing", "income"]
+    missing = np.isnan(MIXED["age"])
+    assert X[:, 1].tolist() == missing.tolist()
+    present = MIXED["age"][~missing]
+    assert X[~missing, 0] == pytest.approx((present - present.mean()) / present.std(), abs=1e-4)
+    assert np.abs(X[:, 2]).max() < 6  # where (x - mean) / std would be 14 and more
+    assert np.abs(MIXED["income"] - MIXED["income"].mean()).max() > 10 * MIXED["income"].std()
+    assert (np.argsort(X[:, 2]) == np.argsort(MIXED["income"])).all()
+
+
+def test_numbers_that_float32_cannot_hold_are_gaps():
+    values = np.where(np.arange(N) == 3, 1e200, MIXED["income"])
+    features, X = prepare(table(income=values))
+    assert features.columns[0].gaps
+    assert np.isfinite(X).all()
+    assert X[:, 1].nonzero()[0].tolist() == [3]
+    notes = Notes()
+    features.transform(table(income=values), notes)
+    assert notes.lines == ["filled in: 1 values of income are infinite or beyond 3e+38"]
+
+
+def test_categories_have_a_column_each_and_rare_or_new_ones_none():
+    values = ["red"] * 100 + ["green"] * 98 + [None] * 2
+    features, X = prepare(table(colour=values, one=RNG.normal(size=N)))
+    assert features.columns[0].values == ("green", "red")
+    assert X[[0, 150, 199], :3].tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+    notes = Notes()
+    new = table(colour=["blue", "red"], one=[0, 0])
+    assert features.transform(new, notes)[:, :3].tolist() == [[0, 0, 0], [0, 1, 0]]
+    assert notes.lines == ["filled in: colour: unseen or rare blue"]
+
+
+def test_dates_know_which_number_is_the_day():
+    both = {name: MIXED[name] for name in ("when", "european")}
+    _, X = prepare(table(**both))
+    assert (X[:, :8] == X[:, 8:]).all()
+    assert (np.diff(X[:, 0]) > 0).all()
+    assert X[7:, 3] == pytest.approx(X[:-7, 3], abs=1e-3)  # the week returns
+    typed = table(when=pd.to_datetime(MIXED["when"]), european=MIXED["european"])
+    assert prepare(typed)[1] == pytest.approx(X)
+
+
+def test_dates_that_cannot_be_read_are_left_out():
+    notes = Notes()
+    features, _ = prepare(table(when=["2020-13-45"] * N, age=MIXED["age"]), notes=notes)
+    assert features.left_out == ("when",)
+    assert notes.lines == ["left out, no date that can be read: when"]
+
+
+def test_text_is_the_tf_idf_of_scikit_learn():
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = [" ".join(RNG.choice(WORDS, 8)) for _ in range(N)]
+    notes = Notes()
+    features, X = prepare(table(review=texts), notes=notes)
+    reference = TfidfVectorizer(
+        ngram_range=(1, 2), sublinear_tf=True, min_df=2, token_pattern=r"(?u)\b\w+\b"
+    ).fit_transform(texts)
+    assert sparse.issparse(X)
+    assert abs(X - reference).max() < 1e-6
+    assert notes.lines == [f"read as text: review ({X.shape[1]} words and pairs)"]
+    empty = table(review=[None, "unheard of words here"])
+    assert features.transform(empty, Notes()).sum() == 0
+
+
+def test_a_short_column_can_be_called_text():
+    values = RNG.choice(["good", "bad", "good film"], N)
+    assert not sparse.issparse(prepare(table(review=values))[1])
+    assert sparse.issparse(prepare(table(review=values), ["review"])[1])
+    for column, message in (("age", "'age' is of type float64, not text"), ("revew", "no column")):
+        with pytest.raises(ParameterError, match=message):
+            prepare(table(review=values, age=MIXED["age"]), [column])
+
+
+@pytest.mark.parametrize("kind", ["table", "text", "matrix", "tiny", "images"])
+def test_what_is_saved_gives_the_same_features(kind):
+    samples = {
+        "table": table(**MIXED),
+        "text": table(review=[" ".join(RNG.choice(WORDS, 8)) for _ in range(N)], **MIXED),
+        "matrix": Samples("m", np.where(RNG.random((N, 5)) < 0.1, np.nan, 1).astype(np.float32)),
+        "tiny": Samples("d", RNG.integers(0, 256, (20, 1, 8, 8), np.uint8)),
+        "images": Samples("i", RNG.integers(0, 256, (20, 3, 16, 20), np.uint8)),
+    }[kind]
+    features, X = prepare(samples)
+    description = json.loads(json.dumps(features.describe()))
+    again = load_features(description, features.arrays()).transform(samples, Notes())
+    assert abs(again - X).max() == 0
+    assert features.width == X.shape[1]
+    assert np.isfinite(X.sum())
+
+
+def test_missing_and_extra_columns_are_noted_and_no_column_at_all_is_an_error():
+    features, X = prepare(table(**MIXED))
+    notes = Notes()
+    frame = pd.DataFrame(MIXED).drop(columns=["age", "id"]).assign(extra=1)
+    assert features.transform(Samples("new.csv", frame), notes).shape == X.shape
+    assert notes.lines == [
+        "columns not there, taken as empty: age", "columns the model does not use: extra",
+    ]  # fmt: skip
+    with pytest.raises(DataError, match=r"other.csv: has none of the model's columns, age"):
+        features.transform(Samples("other.csv", pd.DataFrame({"x": [1]})), Notes())
+
+
+def test_a_matrix_stays_as_it_is_where_nothing_is_missing():
+    X = RNG.normal(size=(N, 4)).astype(np.float32)
+    features, out = prepare(Samples("m", X))
+    assert out is X
+    with pytest.raises(DataError, match="rows of 3 numbers, the model reads 4"):
+        features.transform(Samples("m", X[:, :3]), Notes())
+    holes = X.copy()
+    holes[0, 1] = np.nan
+    filled = features.transform(Samples("m", holes), Notes())
+    assert filled[0, 1] == pytest.approx(X[:, 1].mean(), abs=1e-5)
+    assert np.isnan(holes[0, 1])
+
+
+def test_nothing_to_learn_from_is_an_error():
+    with pytest.raises(DataError, match=r"no column to learn from .left out, empty: a, b"):
+        prepare(table(a=[np.nan] * 5, b=[None] * 5))
+    with pytest.raises(DataError, match="every value is missing"):
+        prepare(Samples("m", np.full((5, 2), np.nan, np.float32)))
+
+
+def test_patches_tell_textures_apart_wherever_they_are():
+    images = np.zeros((60, 1, 24, 24), np.uint8)
+    for i in range(60):
+        shift = int(RNG.integers(4))
+        stripes = ((np.arange(24) + shift) // 2 % 2 * 255).astype(np.uint8)
+        images[i, 0] = stripes[None] if i % 2 else stripes[:, None]
+    features, X = prepare(Samples("stripes", images))
+    assert features.patches is not None
+    near = ((X[:, None] - X[None]) ** 2).sum(-1) + 1e9 * np.eye(60)
+    assert (near.argmin(1) % 2 == np.arange(60) % 2).all()
+    colour = np.repeat(images, 3, axis=1)
+    assert features.transform(Samples("colour", colour), Notes()) == pytest.approx(X)
