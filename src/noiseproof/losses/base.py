@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from noiseproof import kernels
 from noiseproof.errors import ParameterError
 from noiseproof.kernels import Scale
+from noiseproof.losses.derivatives import Derivatives, derivatives
 from noiseproof.losses.parameter import Interval, checked, parameter, write_number
 from noiseproof.losses.targets import (
     as_rows,
@@ -116,6 +117,48 @@ class Loss(nn.Module):
             (gradient,) = torch.autograd.grad((rows * scale).sum(), leaf)
         out.copy_(gradient)
         return rows.detach()
+
+    def slopes_of_label(self, log_p: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        """Return L(u, y), (M,), and dL/dlog p: (M, K), or (M, 1) where only log p_y counts."""
+        with torch.enable_grad():
+            leaf = log_p.detach().requires_grad_()
+            rows = self.per_sample(leaf, target)
+            return rows.detach(), _gradient(rows.sum(), leaf)
+
+    def slopes_of_mixture(self, log_p: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+        """Return sum_k t_k L(u, k), (M,), and its derivative in log p, (M, K)."""
+        with torch.enable_grad():
+            leaf = log_p.detach().requires_grad_()
+            rows = (t * self.per_class(leaf)).sum(-1)
+            return rows.detach(), _gradient(rows.sum(), leaf)
+
+    def derivatives(self, scores: Any, target: Any, weight: Any = None) -> Derivatives:
+        """Return value, gradient and curvature in raw scores, as boosting wants them.
+
+        For L = l(u), with w = -u l'(u) >= 0, the gradient is w (p - e_y) and the curvature
+        w p (1 - p), never negative. It is the diagonal of the Hessian of w times cross entropy,
+        w held fixed. Where l is concave in log u (CE, GCE, MAE, RCE, SCE, AGCE; AUL with
+        p <= a; AEL with a >= 1), w times cross entropy lies above L and touches it here, so the
+        curvature is an upper bound of L's own diagonal, and twice it one of L's whole Hessian: a
+        Newton step with it never overshoots. In general w is sum_k |dL/dlog p_k|.
+
+        Args:
+            scores: (N, K) raw scores, before the softmax; a numpy array or a tensor.
+            target: (N,) class indices or (N, K) class probabilities.
+            weight: (N,) what each row counts, or ``None``.
+
+        Returns:
+            value (N,), gradient (N, K) and curvature (N, K): arrays for arrays, tensors for
+            tensors. Class weights, label smoothing and ``ignore_index`` are in them, ``reduction``
+            is not.
+
+        Example:
+            >>> import numpy as np, noiseproof as nf
+            >>> found = nf.MAE().derivatives(np.zeros((1, 2)), np.array([0]))
+            >>> found.value, found.gradient, found.curvature
+            (array([1.]), array([[-0.5,  0.5]]), array([[0.25, 0.25]]))
+        """
+        return derivatives(self, scores, target, weight)
 
     # The behaviour of nn.CrossEntropyLoss
 
@@ -276,6 +319,13 @@ class Loss(nn.Module):
         return weighted_sum([(factor, self)])
 
     __rmul__ = __mul__
+
+
+def _gradient(total: Tensor, leaf: Tensor) -> Tensor:
+    if not total.requires_grad:  # a step function: flat wherever it has a slope
+        return torch.zeros_like(leaf)
+    (gradient,) = torch.autograd.grad(total, leaf, materialize_grads=True)
+    return gradient
 
 
 def _nan_for(total: Tensor) -> Tensor:

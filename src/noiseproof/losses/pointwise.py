@@ -133,3 +133,13 @@ class Pointwise(RowLoss, register=False):
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Return ``with_slope(log_u)``."""
         return *self.with_slope(log_u), None
+
+    def slopes_of_label(self, log_p: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        """Return l(u) and dl/dlog u."""
+        value, slope = self.with_slope(log_p.gather(1, target.unsqueeze(1)))
+        return value.squeeze(1), slope
+
+    def slopes_of_mixture(self, log_p: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+        """Return sum_k t_k l(p_k) and its derivative in log p."""
+        value, slope = self.with_slope(log_p)
+        return (t * value).sum(1), t * slope
