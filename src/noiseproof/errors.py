@@ -7,6 +7,8 @@
     ├── TargetError       (IndexError)   a class index outside 0..K-1
     ├── NoiseError        (ValueError)   a noise model that is not one
     ├── DataError         (ValueError)   a data set that is missing, damaged or not what it says
+    ├── FileError         (OSError)      a file or folder that cannot be written
+    │   └── LockedError                  another process is at work on it
     └── TheoryError       (ValueError)   a question that has no answer for this loss
 
 Each message is one line, in the words of whoever made the mistake, and says the way out. The
@@ -43,6 +45,14 @@ class NoiseError(NoiseproofError, ValueError):
 
 class DataError(NoiseproofError, ValueError):
     """A data set that is missing, damaged or not what it says."""
+
+
+class FileError(NoiseproofError, OSError):
+    """A file or folder that cannot be written."""
+
+
+class LockedError(FileError):
+    """Another process is at work on it."""
 
 
 class TheoryError(NoiseproofError, ValueError):

@@ -1,0 +1,37 @@
+"""Writing files: whole or not at all, never over something of somebody else's.
+
+    files.check_file(path, force)            raise at once what would fail after an hour of work
+    files.write(path, content)               one file: the old one or the new one, never half of it
+    files.check_folder(path, force)
+    with files.replacing(path, force) as f:  a folder: write into ``f``, which becomes ``path``
+    with files.locked(path, "this run"):     one process at a time; ``files.is_locked`` asks
+
+A write goes into a hidden neighbour, ``.NAME.XXXXXXXX.part``, is synced to the disk, and takes the
+place of the old file or folder in one step of the file system. What a killed process leaves behind
+is removed by the next write to the same name; what a living one is writing is left alone. Full
+disks, missing permissions and the like are raised as :class:`~noiseproof.errors.FileError`, one
+line.
+
+A folder carries a manifest of the files that noiseproof wrote into it, so that replacing it never
+deletes a file that somebody else put there or changed.
+"""
+
+from noiseproof.files.destination import check_file, check_folder
+from noiseproof.files.folder import replacing
+from noiseproof.files.lock import is_locked, locked
+from noiseproof.files.manifest import MANIFEST, not_ours, write_manifest
+from noiseproof.files.part import explained
+from noiseproof.files.single import write
+
+__all__ = [
+    "MANIFEST",
+    "check_file",
+    "check_folder",
+    "explained",
+    "is_locked",
+    "locked",
+    "not_ours",
+    "replacing",
+    "write",
+    "write_manifest",
+]

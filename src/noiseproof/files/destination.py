@@ -1,0 +1,75 @@
+"""Can this be written? Asked before the work begins rather than after it."""
+
+import os
+from pathlib import Path
+
+from noiseproof.errors import ParameterError
+from noiseproof.files.manifest import not_ours
+from noiseproof.files.part import clean, explained
+
+#: So many names of files are told.
+_TOLD = 3
+
+
+def check_file(path: Path, force: bool = False) -> None:
+    """Raise ParameterError where a file cannot be written, or would replace something else.
+
+    Args:
+        path: the file to be.
+        force: a plain file that is there may be replaced.
+    """
+    with explained(path):
+        if os.path.lexists(path):
+            _ask_force(path, force)
+            if path.is_symlink() or not path.is_file():
+                # It would be replaced by a file: a device, a pipe or a link would be gone.
+                raise ParameterError(f"{path} is not a plain file; it is left as it is")
+        _check_parent(path)
+
+
+def check_folder(path: Path, force: bool = False) -> None:
+    """Raise ParameterError where a folder cannot be written, or would replace somebody's files.
+
+    Args:
+        path: the folder to be.
+        force: a folder that is there may be replaced if noiseproof wrote everything in it.
+    """
+    with explained(path):
+        clean(path)
+        if os.path.lexists(path):
+            _ask_force(path, force)
+            if path.is_symlink() or not path.is_dir():
+                raise ParameterError(f"{path} is not a folder; it is left as it is")
+            check_ours(path, path)
+        _check_parent(path)
+
+
+def check_ours(folder: Path, name: Path) -> None:
+    """Raise ParameterError where ``folder``, known as ``name``, holds files of somebody else."""
+    others = not_ours(folder)
+    if others:
+        more = f" and {len(others) - _TOLD} more" if len(others) > _TOLD else ""
+        raise ParameterError(
+            f"{name} holds files that noiseproof did not write, or that were changed since: "
+            f"{', '.join(others[:_TOLD])}{more}; move them away, or choose another folder"
+        )
+
+
+def _ask_force(path: Path, force: bool) -> None:
+    if not force:
+        raise ParameterError(f"{path} exists; nothing is overwritten without --force")
+
+
+def _check_parent(path: Path) -> None:
+    try:
+        parent = path.absolute().parent
+    except FileNotFoundError:
+        raise ParameterError(
+            f"cannot write {path}: the working directory does not exist any more"
+        ) from None
+    if not path.name or path.name == "..":
+        raise ParameterError(f"{str(path)!r} names no file or folder to write")
+    if not parent.is_dir():
+        raise ParameterError(f"no directory {parent} to make {path.name} in")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise ParameterError(f"cannot write into {parent}")

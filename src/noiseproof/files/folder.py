@@ -1,0 +1,82 @@
+"""A whole folder, replaced in one step."""
+
+import ctypes
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from noiseproof.files.destination import check_folder, check_ours
+from noiseproof.files.manifest import write_manifest
+from noiseproof.files.part import explained, part, sync
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+@contextmanager
+def replacing(folder: str | Path, force: bool = False) -> Iterator[Path]:
+    """Write a folder that is the old one or the new one, whole, whenever the machine stops.
+
+    Yields a new folder to write into, which takes its place at the end of the block; where the
+    block raises, the old folder is left as it was.
+
+    Args:
+        folder: where it shall be; the folder above must exist.
+        force: replace the folder that is there, if noiseproof wrote everything in it.
+    """
+    folder = Path(folder)
+    check_folder(folder, force)
+    with explained(folder), part(folder, folder=True) as (made, _):
+        yield made
+        write_manifest(made)
+        for root, _, names in os.walk(made):
+            for name in names:
+                sync(Path(root, name))
+            sync(Path(root))
+        if os.path.lexists(folder):
+            made.chmod(folder.stat().st_mode & 0o777)
+            exchange(made, folder)
+            try:
+                check_ours(made, folder)  # something may have come since the first check
+            except BaseException:
+                exchange(made, folder)
+                raise
+        else:
+            made.rename(folder)
+        sync(folder.absolute().parent)
+
+
+def exchange(one: Path, other: Path) -> None:
+    """Let two folders change places: at once where the system can, else by renaming in turn.
+
+    A process killed between the renames leaves ``other`` as ``*.old``, which
+    :func:`~noiseproof.files.part.clean` puts back.
+    """
+    if _exchange_at_once(one, other):
+        return
+    aside = one.with_suffix(".old")
+    other.rename(aside)
+    try:
+        one.rename(other)
+    except BaseException:
+        aside.rename(other)
+        raise
+    aside.rename(one)
+
+
+def _exchange_at_once(one: Path, other: Path) -> bool:
+    if not sys.platform.startswith("linux"):
+        return False
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is None:
+        return False
+    paths = os.fsencode(one), os.fsencode(other)
+    if rename(_AT_FDCWD, paths[0], _AT_FDCWD, paths[1], _RENAME_EXCHANGE) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
+        return False  # an old kernel, or a file system that cannot
+    raise OSError(number, os.strerror(number), str(other))

@@ -1,0 +1,40 @@
+"""Locks: one process at a time, and anybody can ask whether one is at work.
+
+The lock is the system's own, so it ends with the process that holds it, however that ends; a lock
+file that is left behind says nothing.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from noiseproof.errors import LockedError
+from noiseproof.files.part import explained, is_held
+
+#: Who asks takes the lock for some microseconds; who wants it waits that out.
+_PATIENCE = 0.2
+
+
+@contextmanager
+def locked(path: Path, what: str) -> Iterator[None]:
+    """Hold the lock ``path``, or raise LockedError: ``what`` is running in another process."""
+    # Imported here because it brings asyncio, for which nobody else should pay.
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path, thread_local=False)
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire(timeout=_PATIENCE, poll_interval=_PATIENCE / 10)
+        except Timeout:
+            raise LockedError(f"{what} is running in another process") from None
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        lock.release()
+
+
+def is_locked(path: Path) -> bool:
+    """Tell whether a living process holds the lock; nothing is written, so anybody may ask."""
+    return path.exists() and is_held(path)

@@ -1,0 +1,42 @@
+"""One file, written whole or not at all."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from noiseproof.files.part import clean, explained, part, sync
+
+
+def write(
+    path: str | Path, content: str | bytes | memoryview | Callable[[BinaryIO], object]
+) -> None:
+    """Write a file that is the old one or the new one whenever the machine stops.
+
+    Args:
+        path: where it shall be; missing folders are made.
+        content: text (written as UTF-8), bytes, or a function that writes into an open file.
+    """
+    path = Path(path)
+    with explained(path):
+        _make_folder(path.parent)
+        clean(path)
+        with part(path) as (made, handle):
+            with os.fdopen(handle, "wb", closefd=False) as file:
+                if callable(content):
+                    content(file)
+                else:
+                    file.write(content.encode() if isinstance(content, str) else content)
+            with suppress(OSError):  # who may read the old file may read the new one
+                os.chmod(made, path.stat().st_mode & 0o777)
+            os.fsync(handle)
+            os.replace(made, path)
+        sync(path.parent)
+
+
+def _make_folder(folder: Path) -> None:
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in reversed(missing):
+        sync(each.parent)
