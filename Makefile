@@ -9,10 +9,10 @@ demo: $(READY)
 	$(BIN)/noiseproof demo
 
 test: $(READY)
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -n 2 -m "not slow"
 
 test-slow: $(READY)
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 check: $(READY)
 	$(BIN)/ruff format --check .

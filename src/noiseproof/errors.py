@@ -9,7 +9,8 @@
     ├── DataError         (ValueError)   a data set that is missing, damaged or not what it says
     ├── FileError         (OSError)      a file or folder that cannot be written
     │   └── LockedError                  another process is at work on it
-    └── TheoryError       (ValueError)   a question that has no answer for this loss
+    ├── TheoryError       (ValueError)   a question that has no answer for this loss
+    └── MissingExtraError (ModuleNotFoundError)   a package that one of our extras installs
 
 Each message is one line, in the words of whoever made the mistake, and says the way out. The
 built-in base classes are there so that code written against torch keeps working.
@@ -57,6 +58,10 @@ class LockedError(FileError):
 
 class TheoryError(NoiseproofError, ValueError):
     """A question that has no answer for this loss."""
+
+
+class MissingExtraError(NoiseproofError, ModuleNotFoundError):
+    """A package that one of our extras installs and that is not there."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
