@@ -10,47 +10,47 @@ tensor(True)
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from noiseproof import errors, noise
-from noiseproof.losses import (
-    AEL,
-    AGCE,
-    AUL,
-    CE,
-    FL,
-    GCE,
-    MAE,
-    NCE,
-    NFL,
-    NGCE,
-    NLNL,
-    RCE,
-    SCE,
-    Loss,
-    Normalized,
-    Pointwise,
-    RowLoss,
-    linear_loss,
-    loss,
-    paper_loss,
-    parameter,
-    registry,
-)
-from noiseproof.theory import (
-    Audit,
-    asymmetry_ratio,
-    audit,
-    calibration,
-    check_excess_risk,
-    excess_risk_constant,
-    is_asymmetric,
-    is_completely_asymmetric,
-    is_symmetric,
-    minimise_risk,
-)
+from noiseproof.extras import missing
 
 if TYPE_CHECKING:
-    from noiseproof.advise.recommend import recommend as recommend
-    from noiseproof.fitting.fit import fit as fit
+    from noiseproof import errors, noise
+    from noiseproof.advise.recommend import recommend
+    from noiseproof.fitting.fit import fit
+    from noiseproof.losses import (
+        AEL,
+        AGCE,
+        AUL,
+        CE,
+        FL,
+        GCE,
+        MAE,
+        NCE,
+        NFL,
+        NGCE,
+        NLNL,
+        RCE,
+        SCE,
+        Loss,
+        Normalized,
+        Pointwise,
+        RowLoss,
+        linear_loss,
+        loss,
+        paper_loss,
+        registry,
+    )
+    from noiseproof.losses.parameter import parameter
+    from noiseproof.theory import (
+        asymmetry_ratio,
+        check_excess_risk,
+        excess_risk_constant,
+        is_asymmetric,
+        is_completely_asymmetric,
+        is_symmetric,
+        minimise_risk,
+    )
+    from noiseproof.theory.audit import Audit, audit
+    from noiseproof.theory.calibration import calibration
 
 __version__ = "0.1.0"
 
@@ -93,11 +93,26 @@ __all__ = [
     "registry",
 ]
 
-#: What needs pandas or scikit-learn is imported when it is asked for.
-_LATER = {"fit": "noiseproof.fitting.fit", "recommend": "noiseproof.advise.recommend"}
+#: Where the names come from, each room above the one before. A name is imported when first asked
+#: for, so that `noiseproof --help` does not wait for torch, nor a training loop for pandas.
+_ROOMS = ("losses", "theory", "advise.recommend", "fitting.fit")
+_ARE_ROOMS = ("errors", "noise")
 
+if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+    if missing("pandas", "sklearn"):  # without the extra `fit`, import * and help() work
+        __all__.remove("fit")
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    def __getattr__(name: str) -> Any:
+        if name in _ARE_ROOMS:
+            return import_module(f"{__name__}.{name}")
+        if name in __all__ or name == "fit":
+            for room in _ROOMS:
+                module = import_module(f"{__name__}.{room}")
+                if hasattr(module, name):
+                    globals()[name] = getattr(module, name)
+                    return globals()[name]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

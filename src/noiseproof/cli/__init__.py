@@ -2,45 +2,30 @@
 
 import sys
 
-import typer
-
-from noiseproof.cli import (  # noqa: F401  (each module adds its commands to the app)
-    bench,
-    bench_report,
-    bench_table,
-    experiment,
-    figure,
-    fit,
-    recommend,
-    theory,
-)
-from noiseproof.cli.app import app
 from noiseproof.errors import NoiseproofError
-
-__all__ = ["app", "main"]
+from noiseproof.extras import need
 
 INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return 0 on success, 2 for a user's mistake with one line of why."""
-    try:
-        code = app(arguments, standalone_mode=False)
-    except typer.Exit as stop:
-        code = stop.exit_code
-    except typer.TyperException as error:
-        return _complain(error.format_message())
+    try:  # from here on: importing torch takes seconds in which a user may press Ctrl-C
+        need("fit", "typer")
+        from noiseproof.cli.commands import run
+
+        code = run(arguments)
     except NoiseproofError as error:
         return _complain(str(error))
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except MemoryError as error:
         return _complain(f"not enough memory ({error or 'nothing is left'})")
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         code = INTERRUPTED
     if code == INTERRUPTED:
         print("noiseproof: interrupted", file=sys.stderr)
-    return code if isinstance(code, int) else 0
+    return code
 
 
 def _complain(message: str) -> int:

@@ -1,0 +1,29 @@
+"""Every command, and typer's own complaints as ours."""
+
+import typer
+
+from noiseproof.cli import (  # noqa: F401  (each module adds its commands to the app)
+    bench,
+    bench_report,
+    bench_table,
+    experiment,
+    figure,
+    fit,
+    recommend,
+    theory,
+)
+from noiseproof.cli.app import app
+from noiseproof.errors import ParameterError
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Parse the arguments (of the process if None), run the command, and return its exit code."""
+    try:
+        code = app(arguments, standalone_mode=False)
+    except typer.Exit as stop:
+        code = stop.exit_code
+    except typer.TyperException as error:
+        raise ParameterError(error.format_message()) from error
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    return code if isinstance(code, int) else 0
