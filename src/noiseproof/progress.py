@@ -16,6 +16,8 @@ by a callback or a return value.
 import sys
 from typing import Any, Self, TextIO
 
+from noiseproof.extras import missing
+
 #: Seconds before a bar is drawn: what is done sooner needs none.
 DELAY = 0.3
 
@@ -107,12 +109,10 @@ class _NoBar:
 
 
 def _bar(name: str) -> Any:
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or missing("tqdm"):
         return _NoBar()
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        return _NoBar()
+    from tqdm import tqdm
+
     return tqdm(
         desc=name or None, leave=False, delay=DELAY, unit_scale=True, dynamic_ncols=True,
         smoothing=0.05,

@@ -145,7 +145,7 @@ def test_a_search_without_optuna_says_what_to_install(capsys, tmp_path, monkeypa
     blobs(100)[0].to_csv("pets.csv", index=False)
     code, text, err = run(capsys, "fit", "pets.csv", "--label", "kind", "--search", 2)
     assert (code, text, len(err.splitlines())) == (2, "", 1)  # before anything is done
-    assert "a search needs optuna: pip install 'noiseproof[search]'" in err
+    assert "optuna is missing: pip install 'noiseproof[search]'" in err
     assert [p.name for p in tmp_path.iterdir()] == ["pets.csv"]
 
 

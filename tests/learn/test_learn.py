@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_digits, make_classification
 
 from noiseproof import losses, noise
-from noiseproof.errors import ParameterError
+from noiseproof.errors import MissingExtraError
 from noiseproof.learn.choose import Setting, Trial, decide
 from noiseproof.learn.folds import deal, row_weights
 from noiseproof.learn.head import Heads, Training, train
@@ -168,5 +168,5 @@ def test_search_is_repeatable_and_asks_for_optuna(monkeypatch):
     assert first == again
     assert len(first) == 3
     monkeypatch.setitem(sys.modules, "optuna", None)
-    with pytest.raises(ParameterError, match="a search needs optuna: pip install"):
+    with pytest.raises(MissingExtraError, match="optuna is missing: pip install"):
         search(bench, training, 1)

@@ -1,4 +1,4 @@
-"""Commands that need no data: audit, figure."""
+"""The command audit."""
 
 import json
 from pathlib import Path
@@ -25,10 +25,11 @@ def audit(
 
     Example: noiseproof audit "AGCE(a=0.6, q=0.6)" --classes 10 --noise symmetric:0.8
     """
-    from noiseproof.report.pictures import check, save
     from noiseproof.theory import audit as audit_loss
 
     if plot is not None:
+        from noiseproof.report.pictures import check, save
+
         check(plot)
     result = audit_loss(loss, classes=classes, noise=noise)
     print(json.dumps(result.to_dict(), indent=2) if as_json else result)

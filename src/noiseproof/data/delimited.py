@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noiseproof.errors import DataError
+from noiseproof.extras import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +44,7 @@ def read_delimited(
         commas: the columns known to have decimal commas, whose texts are kept too where columns are
             separated by semicolons: there 1.500 is one and a half thousand.
     """
+    need("fit", "pandas", "tqdm")
     # Imported here because pandas takes half a second that nobody else should pay.
     import pandas as pd
     from tqdm import tqdm

@@ -5,6 +5,7 @@ import torch
 
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
 from noiseproof.data.idx import DIGITS
+from noiseproof.extras import need
 
 
 def read_digits() -> TrainTest[Dataset]:
@@ -17,6 +18,7 @@ def read_digits() -> TrainTest[Dataset]:
     >>> len(digits.train), len(digits.test), int(digits.train.inputs.max())
     (1442, 355, 255)
     """
+    need("fit", "sklearn")
     # Imported here because scikit-learn takes a second that nobody else should pay.
     from sklearn.datasets import load_digits
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from noiseproof.data.published import File, Known, known, places
 from noiseproof.errors import DataError
+from noiseproof.extras import need
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ def fetch(
 
 
 def _fetch_file(file: File, root: Path, progress: bool, retries: int) -> Path:
+    need("bench", "pooch")
     import pooch
 
     target = root / file.path

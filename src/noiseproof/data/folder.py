@@ -12,6 +12,7 @@ import torch
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
 from noiseproof.data.images import SUFFIXES, decode
 from noiseproof.errors import DataError
+from noiseproof.extras import need
 
 
 def read_folder(directory: str | Path, size: int | None = None) -> TrainTest[Dataset]:
@@ -68,6 +69,7 @@ def list_images(root: Path) -> tuple[list[Path], list[str]]:
 
 def read_images(files: Sequence[Path], size: int | None = None) -> npt.NDArray[np.uint8]:
     """Decode image files to uint8 (N, C, H, W), grey ones among coloured ones as coloured."""
+    need("fit", "tqdm")
     from tqdm import tqdm
 
     with ThreadPoolExecutor() as pool:

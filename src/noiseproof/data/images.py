@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from noiseproof.errors import DataError
+from noiseproof.extras import need
 
 SUFFIXES = frozenset(
     {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
@@ -20,6 +21,7 @@ def decode(path: Path, size: int | None = None, grey: bool = True) -> npt.NDArra
         size: crop to a square about the centre and resize to this side; None leaves it as it is.
         grey: keep a grey image grey; False always gives three channels.
     """
+    need("fit", "PIL")
     from PIL import Image, ImageOps
 
     try:
@@ -40,6 +42,7 @@ def decode(path: Path, size: int | None = None, grey: bool = True) -> npt.NDArra
 
 def dimensions(path: Path) -> tuple[int, int]:
     """Return the width and height of an image file, read from its header alone."""
+    need("fit", "PIL")
     from PIL import Image
 
     try:

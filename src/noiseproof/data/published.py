@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noiseproof.errors import ParameterError, did_you_mean
+from noiseproof.extras import need
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,7 @@ def places(directory: str | Path | None = None) -> list[Path]:
     """Return where to look: ``directory`` alone, or ``$NOISEPROOF_DATA`` and the cache folder."""
     if directory is not None:
         return [Path(directory)]
+    need("bench", "pooch")
     import pooch
 
     named = os.environ.get("NOISEPROOF_DATA")

@@ -11,6 +11,7 @@ from noiseproof.data.dataset import Dataset
 from noiseproof.data.delimited import read_decimal_commas, read_delimited
 from noiseproof.data.labels import encode
 from noiseproof.errors import DataError, did_you_mean
+from noiseproof.extras import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,6 +94,7 @@ def read_frame(
         commas: the columns that have them for sure, between semicolons.
         progress: show a bar where reading takes longer than two seconds.
     """
+    need("fit", "pandas", "pyarrow", "tqdm")
     # Imported here because pandas takes half a second that nobody else should pay.
     import pandas as pd
 

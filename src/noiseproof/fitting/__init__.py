@@ -1,1 +1,5 @@
 """From a user's noisy data to a model on disk, predictions and a report."""
+
+from noiseproof.extras import need
+
+need("fit", "pandas", "jinja2")

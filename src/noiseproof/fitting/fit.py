@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.extras import need
 from noiseproof.fitting import evaluate
 from noiseproof.fitting.evaluate import Accuracy
 from noiseproof.fitting.model import Model
@@ -317,12 +318,7 @@ def _check_options(
     if search < 0:
         raise ParameterError(f"search: expected 0 or more further settings, got {search}")
     if search > 0:
-        try:  # now, and not after all that comes before the search
-            import optuna  # noqa: F401
-        except ModuleNotFoundError:
-            raise ParameterError(
-                "a search needs optuna: pip install 'noiseproof[search]'"
-            ) from None
+        need("search", "optuna")  # now, and not after all that comes before the search
 
 
 def _labelled(

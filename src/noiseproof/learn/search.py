@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from noiseproof.errors import ParameterError
+from noiseproof.extras import need
 from noiseproof.learn.choose import Setting, Trial
 from noiseproof.learn.head import Training
 from noiseproof.learn.trials import Bench
@@ -19,10 +19,9 @@ def search(bench: Bench, training: Training, trials: int) -> list[Trial]:
         training: how.
         trials: how many.
     """
-    try:
-        import optuna
-    except ModuleNotFoundError:
-        raise ParameterError("a search needs optuna: pip install 'noiseproof[search]'") from None
+    need("search", "optuna")
+    import optuna
+
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(
         direction="maximize", sampler=optuna.samplers.TPESampler(seed=bench.seed)

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from noiseproof.extras import need
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -13,7 +15,7 @@ def draw(transition: "TransitionMatrix", ax: "Axes | None" = None) -> "Axes":
 
     Values are written where K <= 20; beyond that they would not be legible.
     """
-    # Here and not above: nothing but a picture needs matplotlib.
+    need("bench", "matplotlib")
     import matplotlib.pyplot as plt
 
     K = len(transition)

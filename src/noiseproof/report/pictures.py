@@ -5,11 +5,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from noiseproof.errors import ParameterError
+from noiseproof.extras import need
+
+need("bench", "matplotlib", "cycler")
+
 import matplotlib as mpl
 from cycler import cycler
 from matplotlib.figure import Figure
-
-from noiseproof.errors import ParameterError
 
 #: Colours that stay apart for colour-blind readers and in print (Okabe and Ito).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from noiseproof.extras import need
 from noiseproof.losses import Pointwise
 from noiseproof.theory.calibration import calibration
 from noiseproof.theory.tolerance import symmetric_rate
@@ -20,6 +21,7 @@ _BLUE, _RED, _GREY = "#2c6fb3", "#c0392b", "#888888"
 
 def draw(a: "Audit") -> "Figure":
     """Return a figure: the loss and its margins, and of a pointwise loss its slope, H and H-."""
+    need("bench", "matplotlib")
     from matplotlib.figure import Figure
 
     panels = [_loss, _slope, _calibration, _margins] if a.pointwise else [_loss, _margins]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from noiseproof.extras import need
 from noiseproof.train.outcome import Epoch
 
 
@@ -81,6 +82,7 @@ class TensorBoard(Watcher):
 
     def __init__(self, folder: Path) -> None:
         """Open the folder of the run."""
+        need("tensorboard", "tensorboard")
         from torch.utils.tensorboard import SummaryWriter
 
         self.writer: Any = SummaryWriter(str(folder))

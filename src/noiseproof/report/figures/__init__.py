@@ -6,6 +6,10 @@ it for them.
 
 from collections.abc import Callable
 
+from noiseproof.extras import need
+
+need("bench", "matplotlib", "cycler", "threadpoolctl")
+
 from matplotlib.figure import Figure
 
 from noiseproof.report.figures.calibration import calibration
