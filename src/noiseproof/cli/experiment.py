@@ -1,7 +1,6 @@
 """Commands that need data: train, and data list, fetch, verify."""
 
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -123,14 +122,13 @@ def _load(dataset: str, directory: Path | None, label: str) -> Any:
 
 
 def _watcher(silent: bool, tensorboard: Path | None) -> "Watcher":
-    from noiseproof.train import progress
+    from noiseproof.progress import on_terminal
+    from noiseproof.train.progress import Shown, TensorBoard, Watchers
 
-    watchers: list[progress.Watcher] = []
-    if not silent:
-        watchers.append(progress.Bar() if sys.stderr.isatty() else progress.Lines())
+    watchers: list[Watcher] = [Shown(on_terminal(silent))]
     if tensorboard is not None:
-        watchers.append(progress.TensorBoard(tensorboard))
-    return progress.Watchers(watchers)
+        watchers.append(TensorBoard(tensorboard))
+    return Watchers(watchers)
 
 
 def _words(text: str | None) -> tuple[str, ...] | None:

@@ -1,11 +1,15 @@
-"""Who watches a run: nobody, a progress bar, a line an epoch, TensorBoard."""
+"""Who watches a run: nobody, whoever shows progress, TensorBoard.
 
-import sys
+A :class:`Watcher` hears of the run itself, the numbers of each epoch included; what a user sees of
+it goes through :mod:`noiseproof.progress`, as everywhere.
+"""
+
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from noiseproof.extras import need
+from noiseproof.progress import Progress
 from noiseproof.train.outcome import Epoch
 
 
@@ -25,56 +29,38 @@ class Watcher:
         """Hear that there is no more to come."""
 
 
-class Bar(Watcher):
-    """A progress bar: loss, test accuracy, samples a second, time left."""
+class Shown(Watcher):
+    """Tells whoever shows progress: a bar over all epochs, and a line an epoch."""
 
-    def begin(self, epochs: int, samples: int, done: int) -> None:
-        """Draw the empty bar."""
-        from tqdm import tqdm
-
-        self.accuracy, self.epochs = "", epochs
-        self.bar = tqdm(
-            total=epochs * samples,
-            initial=done * samples,
-            unit=" samples",
-            unit_scale=True,
-            dynamic_ncols=True,
-            smoothing=0.05,
-        )
-        self.bar.set_description(f"epoch {done + 1}/{epochs}")
-
-    def step(self, samples: int, loss: float) -> None:
-        """Move on."""
-        self.bar.set_postfix_str(f"loss {loss:.4f}{self.accuracy}", refresh=False)
-        self.bar.update(samples)
-
-    def epoch(self, row: Epoch) -> None:
-        """Show the test accuracy, and count the epoch."""
-        self.accuracy = f", test {row.test_accuracy:.2%}"
-        self.bar.set_description(f"epoch {min(row.number + 1, self.epochs)}/{self.epochs}")
-
-    def end(self) -> None:
-        """Leave the bar as it is."""
-        self.bar.close()
-
-
-class Lines(Watcher):
-    """A line an epoch, for a log file."""
+    def __init__(self, progress: Progress) -> None:
+        """Keep it."""
+        self.progress = progress
 
     def begin(self, epochs: int, samples: int, done: int) -> None:
         """Remember what 100 % is."""
         self.epochs, self.samples = epochs, samples
+        self.number, self.seen, self.accuracy = done + 1, done * samples, ""
+        self.progress.step("training")
+
+    def step(self, samples: int, loss: float) -> None:
+        """Move on."""
+        self.seen += samples
+        note = f"epoch {self.number}/{self.epochs}, loss {loss:.4f}{self.accuracy}"
+        self.progress.update(self.seen, self.epochs * self.samples, note)
 
     def epoch(self, row: Epoch) -> None:
-        """Print the line."""
+        """Say how the epoch went, and how long the rest will take."""
         left = (self.epochs - row.number) * row.seconds
-        print(
+        self.progress.say(
             f"epoch {row.number}/{self.epochs}: loss {row.loss:.4f}, "
             f"train {row.train_accuracy or 0:.2%}, test {row.test_accuracy:.2%}, "
-            f"{self.samples / row.seconds:.0f} samples/s, {left:.0f} s left",
-            file=sys.stderr,
-            flush=True,
+            f"{self.samples / row.seconds:.0f} samples/s, {left:.0f} s left"
         )
+        self.number, self.accuracy = row.number + 1, f", test {row.test_accuracy:.2%}"
+
+    def end(self) -> None:
+        """Take the bar away."""
+        self.progress.close()
 
 
 class TensorBoard(Watcher):
