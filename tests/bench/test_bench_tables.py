@@ -212,7 +212,7 @@ def test_where_the_numbers_may_be(store, capsys):
         (["mnist-symmetric", "--noise=symetric:1"], "unknown noise 'symetric'"),
         (["mnist-symmetric", "--store=nowhere"], "nowhere: no such folder of records"),
         (["mnist-symmetric", "--format=docx"], "unknown format 'docx'; known: csv, html"),
-        (["mnist-symmetric", "--out=."], "cannot write .: it is a directory"),
+        (["mnist-symmetric", "--out=."], ". is not a plain file"),
         (["mnist-symmetric", "--recipe=slow"], "unknown recipe 'slow'"),
     ],
 )

@@ -14,12 +14,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-package = types.ModuleType("noiseproof")  # in place of the real one, which imports torch
-package.__path__ = importlib.util.find_spec("noiseproof").submodule_search_locations
-sys.modules["noiseproof"] = package
+if __name__ == "__main__":  # and not where pytest looks for doctests
+    package = types.ModuleType("noiseproof")  # in place of the real one, which imports torch
+    package.__path__ = importlib.util.find_spec("noiseproof").submodule_search_locations
+    sys.modules["noiseproof"] = package
+    os.fsync = lambda _: None  # a killed process loses nothing that it wrote; it takes time only
 
-from noiseproof import files  # noqa: E402
-from noiseproof.files import folder as folder_module  # noqa: E402
+from noiseproof import files
+from noiseproof.files import folder as folder_module
 
 
 def write_file(path: Path, text: str) -> None:

@@ -93,6 +93,20 @@ def test_a_full_disk_while_writing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+def test_a_write_that_stops_half_way_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    files.write(path, "old")
+
+    def stop(file: object) -> None:
+        file.write(b"half of the ne")  # type: ignore[attr-defined]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        files.write(path, stop)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
 def test_what_a_living_process_is_writing_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "file.txt"
     inside, go_on = threading.Event(), threading.Event()

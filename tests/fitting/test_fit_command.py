@@ -41,7 +41,7 @@ def home(tmp_path_factory):
 def test_fit_writes_a_folder_beside_the_user_and_nothing_else(home):
     assert sorted(p.name for p in home.iterdir()) == ["pets-fit", "pets.csv"]
     assert sorted(p.name for p in (home / "pets-fit").iterdir()) == [
-        "model", "report.html", "summary.json", "suspect_rows.csv",
+        "manifest.json", "model", "report.html", "summary.json", "suspect_rows.csv",
     ]  # fmt: skip
     rows = pd.read_csv(home / "pets-fit" / "suspect_rows.csv")
     assert list(rows.columns) == ["row", "given_label", "proposed_label", "confidence"]
@@ -128,7 +128,7 @@ def test_only_a_plain_file_is_ever_replaced_by_predictions(capsys, home, tmp_pat
         command = ("predict", home / "pets-fit", home / "pets.csv", "--out", tmp_path / name)
         code, text, err = run(capsys, *command, "--force")
         assert (code, text, len(err.splitlines())) == (2, "", 1)
-        assert "is no plain file; it is left as it is" in err
+        assert "is not a plain file; it is left as it is" in err
     assert {p.name: p.lstat().st_mode for p in tmp_path.iterdir()} == before
     assert (tmp_path / "target.csv").read_text() == "mine"
 

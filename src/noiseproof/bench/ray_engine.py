@@ -23,9 +23,9 @@ from noiseproof.bench.ray_cluster import connected
 from noiseproof.bench.ray_task import Post, Product, work
 from noiseproof.bench.worker import Broken, Mistake
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.files import write
 from noiseproof.results import Record, RunningElsewhereError, Store
 from noiseproof.results.lock import lock_file, locked
-from noiseproof.train.checkpoint import write_atomically
 
 #: The part of a GPU that a cell takes, by network; any other takes a whole one. Not measured: a
 #: small network leaves most of a GPU idle, and several fit into its memory.
@@ -187,7 +187,7 @@ class _Run:
     def _keep(self, product: Product) -> None:
         files = self.store.files(product.record)
         if (content := product.model) is not None:
-            write_atomically(files.model, lambda file: file.write(content))
+            write(files.model, content)
         self.store.put(product.record)
         files.checkpoint.unlink(missing_ok=True)  # of the local engine, if it began this cell
 

@@ -39,19 +39,19 @@ def table(
 
     Example: noiseproof bench table mnist-symmetric --recipe quick --store results
     """
+    from noiseproof import files
     from noiseproof.bench import collect
     from noiseproof.bench.selection import Selection
     from noiseproof.bench.tables import results_table
     from noiseproof.report.table import render
     from noiseproof.results import Store
-    from noiseproof.train.checkpoint import write_atomically
 
     selection = Selection.read(add_loss, rows, noise, seeds, recipe)
     grid = selection.grid(name)
     if not store.is_dir():
         raise DataError(f"{store}: no such folder of records; --store says where they are")
-    if out is not None and out.is_dir():
-        raise ParameterError(f"cannot write {out}: it is a directory")
+    if out is not None:
+        files.check_file(out, force=True)
     collected = collect(grid, Store(store))
     text = render(results_table(collected), form)
     again = ["noiseproof", "bench", "run", name, *selection.options, "--store", str(store)]
@@ -61,7 +61,7 @@ def table(
     if out is None:
         print(text, end="")
     else:
-        write_atomically(out, lambda file: file.write(text.encode()))
+        files.write(out, text)
         print(f"wrote {out}")
 
 

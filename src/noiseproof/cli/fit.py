@@ -72,10 +72,10 @@ def fit(
 def _fit(
     file: Path, folder: Path, force: bool, silent: bool, *, label: str | None, **options: Any
 ) -> "Fitted":
-    from noiseproof.fitting import output
+    from noiseproof import files
     from noiseproof.fitting.fit import fit as fit_data
 
-    output.check(folder, force)
+    files.check_folder(folder, force)
     watch = Steps(silent)
     try:
         fitted = fit_data(file, label, **options, watch=watch)

@@ -3,13 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+from noiseproof import files
 from noiseproof.errors import ParameterError
 from noiseproof.fitting.model import Model
-from noiseproof.fitting.output import check_parent
 from noiseproof.prepare.columns import Notes
 from noiseproof.prepare.features import reading
 from noiseproof.prepare.read import read
-from noiseproof.train.checkpoint import write_atomically
 
 
 def predict_file(
@@ -55,16 +54,11 @@ def predict_file(
 
 def check_out(out: Path, force: bool, file: Path, model: Path) -> None:
     """Say at once that predictions of a model for a file cannot be written there."""
-    if out.exists() and not force:
-        raise ParameterError(f"{out} exists; nothing is overwritten without --force")
-    if (out.exists() and not out.is_file()) or out.is_symlink():
-        # It would be replaced by a file: a device, a pipe or a link would be gone.
-        raise ParameterError(f"{out} is no plain file; it is left as it is")
+    files.check_file(out, force)
     if out.exists() and (out.samefile(file) or model.resolve() in out.resolve().parents):
         raise ParameterError(f"{out} is what the predictions are made from; it is left as it is")
-    check_parent(out)
 
 
 def write_table(table: Any, out: Path) -> None:
     """Write a table as CSV, whole or not at all."""
-    write_atomically(out, lambda file: table.to_csv(file, index=False))
+    files.write(out, lambda file: table.to_csv(file, index=False))

@@ -1,13 +1,12 @@
 """A page: one HTML file that needs nothing else, neither a network nor a folder beside it."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from noiseproof import files
 from noiseproof.errors import ParameterError
-from noiseproof.train.checkpoint import write_atomically
 
 KINDS = (".html", ".htm")
 
@@ -37,16 +36,10 @@ def check(path: Path) -> None:
     """Say at once, not after a minute's computing, that a page cannot be written there."""
     if path.suffix.lower() not in KINDS:
         raise ParameterError(f"cannot write {path.name!r}: expected a name ending .html")
-    folder = path.resolve().parent
-    if not folder.is_dir():
-        raise ParameterError(f"no directory {folder} to write {path.name} to")
-    if path.is_dir() or not os.access(folder, os.W_OK):
-        raise ParameterError(
-            f"cannot write {path}: it is a directory, or its directory is not ours"
-        )
+    files.check_file(path, force=True)
 
 
 def write(path: Path, text: str) -> None:
     """Write a page whole or not at all."""
     check(path)
-    write_atomically(path, lambda file: file.write(text.encode()))
+    files.write(path, text)

@@ -1,10 +1,11 @@
 """How every picture looks, and how it reaches the disk."""
 
-import os
+import io
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from noiseproof import files
 from noiseproof.errors import ParameterError
 from noiseproof.extras import need
 
@@ -52,23 +53,15 @@ def check(path: Path) -> None:
         raise ParameterError(
             f"cannot draw {path.name!r}: expected a name ending {', '.join(KINDS)}"
         )
-    if not path.resolve().parent.is_dir():
-        raise ParameterError(f"no directory {path.resolve().parent} to write {path.name} to")
-    if path.is_dir() or not os.access(path.resolve().parent, os.W_OK):
-        raise ParameterError(
-            f"cannot write {path}: it is a directory, or its directory is not ours"
-        )
+    files.check_file(path, force=True)
 
 
 def save(figure: Figure, path: Path) -> None:
     """Write a figure whole or not at all; the same figure gives the same bytes."""
     check(path)
     kind = path.suffix.lower()[1:]
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with style():
-            metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
-            figure.savefig(partial, format=kind, bbox_inches="tight", metadata=metadata)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
+    content = io.BytesIO()
+    with style():
+        figure.savefig(content, format=kind, bbox_inches="tight", metadata=metadata)
+    files.write(path, content.getbuffer())

@@ -12,7 +12,7 @@ from noiseproof.errors import DataError, ParameterError
 from noiseproof.results.record import Record
 from noiseproof.train import Experiment, Recipe
 from noiseproof.train.augment import Pipeline
-from noiseproof.train.checkpoint import read_tensors, write_atomically
+from noiseproof.train.checkpoint import read_tensors, write_tensors
 
 SCHEMA = 1
 
@@ -54,7 +54,7 @@ def save_model(path: Path, experiment: Experiment, network: models.Network, reco
         "std": list(std),
         "record": record.to_dict(),
     }
-    write_atomically(path, lambda file: torch.save(content, file))
+    write_tensors(path, content)
 
 
 def load_model(path: Path) -> Model:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from noiseproof import files
 from noiseproof.errors import DataError
 from noiseproof.results.key import matrix_hash, run_key
 from noiseproof.train import Epoch, Experiment, Machine, Outcome, Recipe
-from noiseproof.train.checkpoint import write_atomically
 
 SCHEMA = 1
 
@@ -138,7 +138,7 @@ class Record:
     def write(self, path: Path) -> None:
         """Write the record: the file is whole or not there."""
         text = json.dumps(self.to_dict(), indent=1) + "\n"
-        write_atomically(path, lambda file: file.write(text.encode()))
+        files.write(path, text)
 
     @classmethod
     def read(cls, path: Path) -> Self:

@@ -1,49 +1,30 @@
 """Checkpoints: the state of a run after an epoch, in one file that is always whole."""
 
-import os
+import io
 import pickle
-import tempfile
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import torch
 
+from noiseproof import files
 from noiseproof.errors import DataError
 
 State = dict[str, Any]
 
 
-def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file that is either the old one or the new one, whenever the machine stops.
-
-    Args:
-        path: where it shall be; its folder is made.
-        write: is called with a file open for writing.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            os.fchmod(file.fileno(), 0o666 & ~_umask())
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
 def save_checkpoint(path: Path, identity: str, state: State) -> None:
     """Write the state of a run, under the hash of what makes it this run and no other."""
-    # What a killed process left half written is of no use to anyone.
-    for torn in path.parent.glob(f".{path.name}.*.part"):
-        torn.unlink(missing_ok=True)
-    content = state | {"identity": identity}
-    write_atomically(path, lambda file: torch.save(content, file))
+    write_tensors(path, state | {"identity": identity})
+
+
+def write_tensors(path: Path, content: State) -> None:
+    """Write a dict as ``torch.save`` does, whole or not at all."""
+    # In memory first: torch turns the error of a full disk into one about its own zip format.
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    files.write(path, buffer.getbuffer())
 
 
 def load_checkpoint(path: Path, identity: str, device: torch.device) -> State | None:
@@ -74,19 +55,3 @@ def read_tensors(path: Path, device: torch.device | str = "cpu") -> State | None
     except (EOFError, RuntimeError, KeyError, IndexError, ValueError, pickle.UnpicklingError):
         return None
     return content if isinstance(content, dict) else None
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
