@@ -162,7 +162,7 @@ def test_what_does_not_fit_is_noted():
     test = TEST.drop(columns="speed").assign(extra=1), TEST_TRUE
     found = fit(frame, "kind", test=test)
     assert found.notes == (
-        "filled in: 1 values of age are no numbers",
+        "age: 1 of 90 values not a number (old)",
         "the table (test): columns not there, taken as empty: speed",
         "the table (test): columns the model does not use: kind, extra",
     )

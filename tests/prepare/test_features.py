@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 
 from noiseproof.errors import DataError, ParameterError
-from noiseproof.prepare.columns import Notes
 from noiseproof.prepare.features import learn_features, load_features
-from noiseproof.prepare.read import Samples
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.samples import Samples
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -75,12 +75,12 @@ def test_numbers_are_scaled_gaps_filled_and_told_and_huge_ones_squashed():
 def test_numbers_that_float32_cannot_hold_are_gaps():
     values = np.where(np.arange(N) == 3, 1e200, MIXED["income"])
     features, X = prepare(table(income=values))
-    assert features.columns[0].gaps
+    assert features.columns[0].missing == 1 / N
     assert np.isfinite(X).all()
     assert X[:, 1].nonzero()[0].tolist() == [3]
     notes = Notes()
     features.transform(table(income=values), notes)
-    assert notes.lines == ["filled in: 1 values of income are infinite or beyond 3e+38"]
+    assert notes.lines == ["income: 1 of 200 values infinite or beyond 3e+38"]
 
 
 def test_categories_have_a_column_each_and_rare_or_new_ones_none():
@@ -91,7 +91,7 @@ def test_categories_have_a_column_each_and_rare_or_new_ones_none():
     notes = Notes()
     new = table(colour=["blue", "red"], one=[0, 0])
     assert features.transform(new, notes)[:, :3].tolist() == [[0, 0, 0], [0, 1, 0]]
-    assert notes.lines == ["filled in: colour: unseen or rare blue"]
+    assert notes.lines == ["colour: 1 of 2 values unseen or rare at the fit (blue)"]
 
 
 def test_dates_know_which_number_is_the_day():
@@ -197,3 +197,73 @@ def test_patches_tell_textures_apart_wherever_they_are():
     assert (near.argmin(1) % 2 == np.arange(60) % 2).all()
     colour = np.repeat(images, 3, axis=1)
     assert features.transform(Samples("colour", colour), Notes()) == pytest.approx(X)
+
+
+def test_every_feature_has_a_name_and_says_whether_it_is_0_or_1():
+    texts = [" ".join(RNG.choice(WORDS, 8)) for _ in range(N)]
+    for samples in (
+        table(**MIXED),
+        table(review=texts, **MIXED),
+        Samples("m", RNG.normal(size=(N, 5)).astype(np.float32)),
+        Samples("d", RNG.integers(0, 256, (20, 1, 8, 8), np.uint8)),
+        Samples("i", RNG.integers(0, 256, (20, 3, 16, 20), np.uint8)),
+    ):
+        features, X = prepare(samples)
+        assert len(set(features.names)) == len(features.names) == X.shape[1] == features.width
+        assert features.indicators.shape == (X.shape[1],)
+        for j in np.flatnonzero(features.indicators):
+            column = X[:, [j]].toarray() if sparse.issparse(X) else X[:, j]
+            assert len(np.unique(column)) <= 2, features.names[j]
+    features, _ = prepare(table(age=[1.5, None] * 100, colour=["red", "blue"] * 100))
+    assert features.names == (
+        "age", "age missing", "colour = blue", "colour = red", "colour missing",
+    )  # fmt: skip
+    assert features.indicators.tolist() == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "filler"),
+    [
+        (("很好看", "精彩", "喜欢"), ("很难看", "无聊", "失望"), "这部电影我觉得"),
+        (("すばらしい", "おもしろい"), ("つまらない", "がっかり"), "この映画はとても"),
+        (("สนุกมาก", "ชอบ"), ("น่าเบื่อ", "ผิดหวัง"), "หนังเรื่องนี้"),
+    ],
+    ids=["Chinese", "Japanese", "Thai"],
+)
+def test_text_without_spaces_is_told_apart(good, bad, filler):
+    from sklearn.linear_model import LogisticRegression
+
+    numbers = np.random.default_rng(0)
+    y = np.arange(N) % 2
+    made = [
+        "".join(numbers.choice(list(filler), 3)) + filler + str(numbers.choice((bad, good)[k]))
+        + "".join(numbers.choice(list(filler), 3))
+        for k in y
+    ]  # fmt: skip
+    notes = Notes()
+    features, X = prepare(table(review=made), notes=notes)
+    assert features.texts == ("review",)
+    assert LogisticRegression().fit(X[:100], y[:100]).score(X[100:], y[100:]) > 0.95
+
+
+def test_short_names_without_spaces_are_categories():
+    features, _ = prepare(table(city=["北京", "上海"] * 100, x=RNG.normal(size=N)))
+    assert features.columns[0].values == ("上海", "北京")
+
+
+def test_words_of_every_script_are_whole():
+    from noiseproof.prepare.words import Words
+
+    made = Words.learn("t", pd.Series(["हिन्दी में", "Ｆｕｌｌ width", "café", "cafe\u0301"]))
+    assert {"हिन्दी", "में", "हिन्दी में", "full", "café"} <= set(made.vocabulary)
+    assert "cafe\u0301" not in made.vocabulary  # the same word
+
+
+def test_strings_too_long_for_words_are_taken_as_pieces():
+    numbers = np.random.default_rng(0)
+    letters = [numbers.choice(list(alphabet), 40) for alphabet in ("ACGT", "ACGTTTT")] * 100
+    notes = Notes()
+    features, X = prepare(table(gene=["".join(row) for row in letters]), ["gene"], notes=notes)
+    assert features.columns[0].characters
+    assert set("acgt") <= set(features.columns[0].vocabulary)
+    assert notes.lines == [f"read as text: gene ({X.shape[1]} pieces of words)"]

@@ -12,7 +12,8 @@ from noiseproof.prepare import memory
 from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import Classes, encode
 from noiseproof.prepare.inputs import as_samples
-from noiseproof.prepare.read import Samples, read
+from noiseproof.prepare.read import read
+from noiseproof.prepare.samples import Samples
 
 FRAME = pd.DataFrame(
     {"size": [1.0, 2.5, np.nan, 4.0], "colour": ["red", "blé", None, "red"], "y": list("abab")}

@@ -21,10 +21,11 @@ from noiseproof.learn.matrix import Matrix
 from noiseproof.noise import EstimatedTransition, estimate
 from noiseproof.prepare.checks import Checked, check, row_hashes
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
-from noiseproof.prepare.columns import Notes
-from noiseproof.prepare.features import Preprocessor, TableFeatures, learn_features, reading
+from noiseproof.prepare.features import Preprocessor, learn_features, reading
 from noiseproof.prepare.inputs import as_samples
-from noiseproof.prepare.read import Samples
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.samples import Samples
+from noiseproof.prepare.table_features import TableFeatures
 
 MEASURED = "measured on the test file, whose labels are taken to be true"
 #: Columns kept to know a row by.

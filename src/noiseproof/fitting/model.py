@@ -15,9 +15,9 @@ import noiseproof
 from noiseproof.errors import DataError
 from noiseproof.learn.learn import Learned
 from noiseproof.prepare.classes import Classes
-from noiseproof.prepare.columns import Notes
 from noiseproof.prepare.features import Preprocessor, load_features
-from noiseproof.prepare.read import Samples
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.samples import Samples
 
 SCHEMA = 2
 RECIPE, FEATURES, WEIGHTS = "recipe.json", "preprocessing.json", "weights.npz"
@@ -48,7 +48,8 @@ class Model:
 
     def probabilities(self, samples: Samples, notes: Notes) -> NDArray[np.float32]:
         """Return (N, K) the probability of each class, and note what did not fit."""
-        return self.learned.predict_proba(self.features.transform(samples, notes))
+        parts = (self.features.transform(block, notes) for block in samples.blocks())
+        return np.concatenate([self.learned.predict_proba(part) for part in parts])
 
     def save(self, folder: Path) -> None:
         """Write the files of the model into an existing folder."""

@@ -6,8 +6,8 @@ from typing import Any
 from noiseproof import files
 from noiseproof.errors import ParameterError
 from noiseproof.fitting.model import Model
-from noiseproof.prepare.columns import Notes
 from noiseproof.prepare.features import reading
+from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read
 
 

@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from noiseproof.extras import need
 
-need("fit", "sklearn")
+need("fit", "scipy", "sklearn")
 
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -20,8 +21,10 @@ from noiseproof.learn.learn import Learned, learn
 from noiseproof.learn.matrix import Matrix
 from noiseproof.learn.objective import Task
 from noiseproof.losses import Loss
-from noiseproof.prepare.inputs import rectangular
-from noiseproof.prepare.read import check_range
+from noiseproof.prepare.forms import blocks_in_form, check_range, plain
+
+#: What scikit-learn shall make of inputs, and leave as they are.
+FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
 
 
 class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -71,10 +74,10 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train on inputs (N, D), dense or sparse, and labels of any type."""
-        X, y = rectangular(X) if isinstance(X, (list, tuple)) else X, _labels(y)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float32, np.float64])
+        X, y = validate_data(self, plain(X), _labels(y), **FORM)
         check_classification_targets(y)
         check_range(X, "X")
+        self.sparse_: bool = issparse(X)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
@@ -124,10 +127,12 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> NDArray[np.float32]:
         """Return (N, K): the probability of each of ``classes_``."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64], reset=False)
+        X = validate_data(self, plain(X), reset=False, **FORM)
         if self.heads_ is None:
             return np.ones((X.shape[0], 1), dtype=np.float32)
-        return self.heads_.mean(Matrix(X, self.heads_.scaling))
+        heads = self.heads_
+        blocks = blocks_in_form(X, self.sparse_)
+        return np.concatenate([heads.mean(Matrix(block, heads.scaling)) for block in blocks])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row."""

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from noiseproof.noise import stream
 from noiseproof.prepare.classes import Classes, Codes
-from noiseproof.prepare.read import Samples
+from noiseproof.prepare.samples import Samples
 
 #: A class with fewer rows is said to be small.
 SMALL = 20

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.errors import DataError, did_you_mean
+from noiseproof.prepare.forms import plain
 
 Kind = Literal["text", "integer", "boolean"]
 Codes = NDArray[np.int64]
@@ -137,6 +138,11 @@ def _dtype(column: Any, texts: Sequence[str]) -> str:
 
 
 def _plain(labels: Any, where: str) -> Any:
+    if hasattr(labels, "detach"):
+        labels = plain(labels)
+    if isinstance(labels, np.ma.MaskedArray):
+        masked, labels = np.ma.getmaskarray(labels), np.array(labels.data, dtype=object)
+        labels[masked] = None
     try:
         values = np.asarray(labels)
     except ValueError:

@@ -8,14 +8,16 @@ import numpy as np
 from scipy import sparse
 
 from noiseproof.errors import DataError, ParameterError
-from noiseproof.prepare.read import Samples, as_inputs, check_range, read, split_label, tidy
+from noiseproof.prepare.forms import as_inputs, check_range, plain
+from noiseproof.prepare.read import read, split_label, tidy
+from noiseproof.prepare.samples import Samples
 
 
 def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) -> Samples:
     """Return inputs, and labels where they are wanted, as :class:`Samples`.
 
     Args:
-        X: a path, a DataFrame, an array, a scipy-sparse matrix or a tensor.
+        X: a path, a DataFrame, an array, masked or not, a sparse matrix, a tensor or lists.
         y: the labels, or for a path or a DataFrame the name of their column.
         labelled: whether there have to be labels.
         options: of :func:`~noiseproof.prepare.read.read`, for a path.
@@ -31,6 +33,8 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
         y = list(y)
     if y is None and labelled:
         raise ParameterError("expected labels: fit(X, y), or the name of their column")
+    if hasattr(X, "to_pandas"):  # of polars or pyarrow
+        X = X.to_pandas()
     if hasattr(X, "columns"):
         return _frame(X, y, labelled)
     inputs = _array(X)
@@ -51,28 +55,25 @@ def _frame(frame: Any, y: Any, labelled: bool) -> Samples:
 
 
 def _array(X: Any) -> Any:
+    X = plain(X)
     if sparse.issparse(X):
         return _sparse(X)
-    if hasattr(X, "detach"):
-        X = X.detach().cpu().numpy()
-    array = rectangular(X)
-    if array.dtype == object and array.ndim == 2:
-        array = _as_numbers(array)
-    inputs = as_inputs(array, "X")
+    if X.dtype == object and X.ndim == 2:
+        X = _as_numbers(X)
+    inputs = as_inputs(X, "X")
     if len(inputs) == 0:
         raise DataError("X: there are no rows")
     return inputs
 
 
 def _sparse(X: Any) -> Any:
-    if X.ndim != 2 or X.dtype.kind not in "biuf":
+    if X.dtype.kind not in "biuf":
         raise DataError(f"X: expected a sparse matrix of numbers (N, d), got {X.dtype} {X.shape}")
     if X.shape[0] == 0:
         raise DataError("X: there are no rows")
-    X = X.tocsr()
     check_range(X, "X")
-    if not np.isfinite(X.data).all():
-        missing = int((~np.isfinite(X.data)).sum())
+    missing = int((~np.isfinite(X.data)).sum())
+    if missing:
         raise DataError(
             f"X: {missing} values are missing or infinite, which sparse ones may not be"
         )
@@ -85,21 +86,3 @@ def _as_numbers(array: Any) -> Any:
         return array.astype(np.float64)
     except (TypeError, ValueError):
         return array
-
-
-def rectangular(X: Any) -> Any:
-    """Return rows as an array; rows of different lengths are an error that names two."""
-    try:
-        return np.asarray(X)
-    except ValueError:
-        raise DataError(f"X: {_ragged(X)}") from None
-
-
-def _ragged(X: Any) -> str:
-    lengths = [len(row) if hasattr(row, "__len__") else 1 for row in X]
-    other = next((at for at, length in enumerate(lengths) if length != lengths[0]), None)
-    if other is None:
-        return "expected numbers (N, d), got rows of lists of different lengths"
-    return (
-        f"row 0 has {lengths[0]} values, row {other} has {lengths[other]}; expected as many in each"
-    )

@@ -1,35 +1,35 @@
-"""Deciding what each column of a table is."""
+"""Finding out what each column of a table is."""
 
 import re
 from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noiseproof.errors import DataError, ParameterError, did_you_mean
-from noiseproof.prepare.columns import Category, Column, Date, Notes, Number, as_numbers, as_text
-from noiseproof.prepare.words import Words
+from noiseproof.prepare.columns import Category, Column, Date, Number
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.values import as_numbers, as_text, is_date, which_first
+from noiseproof.prepare.words import Words, count_words
 
-#: A category has a column of its own if it is among so many most frequent ones ...
+#: A category has a feature of its own if it is among this many most frequent ones ...
 CATEGORIES = 50
-#: ... and is seen at least so often.
+#: ... and is seen at least this often.
 SEEN = 2
-#: A column whose values are nearly all different names its rows.
+#: A column in which this share of the values differ is a name for each row.
 NAMES = 0.9
-#: So many words in the mean value are a text.
+#: A column whose values have this many words on average is text.
 WORDS = 4
-#: This share of a column must read as numbers, or as dates, for it to be so.
+#: A column of numbers, or of dates, may have one value in twenty that is neither.
 ALIKE = 0.95
 
-ISO = r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?"
-SLASHED = r"(\d{1,2})[/.](\d{1,2})[/.](\d{4}|\d{2})( .*)?"
 
-
-class _Useless(Exception):  # noqa: N818  not an error: a column without anything to learn from
+class _Useless(Exception):  # noqa: N818  not an error: a column with nothing to learn from
     """Why a column is left out."""
 
 
-def decide(frame: Any, text: Collection[str], notes: Notes) -> list[Column | Words]:
+def understand(frame: Any, text: Collection[str], notes: Notes) -> list[Column | Words]:
     """Return what each column becomes; those left out are noted with the reason.
 
     Args:
@@ -44,7 +44,7 @@ def decide(frame: Any, text: Collection[str], notes: Notes) -> list[Column | Wor
     kept: list[Column | Words] = []
     for name in frame.columns:
         try:
-            kept.append(_decide(name, frame[name], name in text, notes))
+            kept.append(_understand(name, frame[name], name in text, notes))
         except _Useless as useless:
             notes.add(f"left out, {useless}", name)
     if not kept:
@@ -52,7 +52,7 @@ def decide(frame: Any, text: Collection[str], notes: Notes) -> list[Column | Wor
     return kept
 
 
-def _decide(name: str, column: Any, is_text: bool, notes: Notes) -> Column | Words:
+def _understand(name: str, column: Any, is_text: bool, notes: Notes) -> Column | Words:
     import pandas as pd
 
     types = pd.api.types
@@ -66,7 +66,7 @@ def _decide(name: str, column: Any, is_text: bool, notes: Notes) -> Column | Wor
     if numeric:
         return _number(name, column)
     if types.is_datetime64_any_dtype(column):
-        return _date(name, column, day_first=False)
+        return _date(name, column, day_first=None)
     return _text(name, column, notes) if is_text else _object(name, column, notes)
 
 
@@ -86,32 +86,43 @@ def _number(name: str, column: Any) -> Number:
 
 
 def _object(name: str, column: Any, notes: Notes) -> Column | Words:
+    import pandas as pd
+
     try:
-        text = as_text(column)
-        values = text.dropna()
-        counts = values.value_counts()
+        codes, texts = as_text(column)
     except TypeError:  # lists and the like cannot be counted
         raise _Useless("of a type that is not understood") from None
-    numbers = as_numbers(values)
-    if np.isfinite(numbers).mean() >= ALIKE:
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    values, rows = pd.Series(texts, dtype=object), int(counts.sum())
+    if counts[np.isfinite(as_numbers(values))].sum() >= ALIKE * rows:
         return _number(name, column)
-    dates = values.str.fullmatch(ISO) | values.str.fullmatch(SLASHED)
-    if dates.mean() >= ALIKE:
-        return _date(name, column, _day_first(values))
-    if len(counts) == 1 and len(values) == len(column):
+    if counts[is_date(values).to_numpy(bool)].sum() >= ALIKE * rows:
+        return _date(name, column, which_first(values))
+    if len(texts) == 1 and rows == len(column):
         raise _Useless("always the same")
-    different = len(counts) / len(values)
-    if values.str.split().str.len().mean() >= WORDS and different > 0.5:
+    different = len(texts) / rows
+    words = sum(n * count_words(text) for text, n in zip(texts, counts, strict=True)) / rows
+    if words >= WORDS and different > 0.5:
         return _text(name, column, notes)
     if different >= NAMES:
         raise _Useless("a name for each row")
-    kept = [str(value) for value in counts.index[counts >= SEEN]][:CATEGORIES]
-    if len(kept) < len(counts):
+    return _category(name, texts, counts, len(column), notes)
+
+
+def _category(
+    name: str, texts: list[str], counts: NDArray[np.int64], rows: int, notes: Notes
+) -> Category:
+    order = np.argsort(-counts, kind="stable")
+    kept = [int(i) for i in order if counts[i] >= SEEN][:CATEGORIES]
+    if len(kept) < len(texts):
         notes.add(f"rare values taken together, beyond {len(kept)}", name)
-    return Category(name, tuple(sorted(kept)))
+    present = int(counts.sum())
+    known = float(counts[kept].sum() / present)
+    missing = (rows - present) / rows
+    return Category(name, tuple(sorted(texts[i] for i in kept)), missing, known)
 
 
-def _date(name: str, column: Any, day_first: bool) -> Date:
+def _date(name: str, column: Any, day_first: bool | None) -> Date:
     date = Date.learn(name, column, day_first)
     if date is None:
         raise _Useless("no date that can be read")
@@ -122,11 +133,6 @@ def _text(name: str, column: Any, notes: Notes) -> Words:
     words = Words.learn(name, column)
     if words is None:
         raise _Useless("without words")
-    notes.add("read as text", f"{name} ({len(words.vocabulary)} words and pairs)")
+    what = "pieces of words" if words.characters else "words and pairs"
+    notes.add("read as text", f"{name} ({len(words.vocabulary)} {what})")
     return words
-
-
-def _day_first(values: Any) -> bool:
-    parts = values.str.extract(SLASHED)
-    first = parts[0].dropna().astype(int)
-    return bool((first > 12).any())

@@ -2,66 +2,25 @@
 
 import zipfile
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from noiseproof.data import images
 from noiseproof.data.folder import list_images, read_images
 from noiseproof.data.npz import read_arrays
 from noiseproof.data.table import Table, read_frame, table_suffix
 from noiseproof.errors import DataError, ParameterError, did_you_mean
-from noiseproof.prepare.columns import LARGEST, few
+from noiseproof.prepare.forms import as_inputs
 from noiseproof.prepare.memory import check_fits
+from noiseproof.prepare.notes import shortlist
+from noiseproof.prepare.samples import Samples
 
 #: A compressed file holds about so many times its size.
 GZIP = 8
 KINDS = ".csv, .tsv, .parquet, .npz or a folder of images by class"
-
-
-@dataclass(eq=False)
-class Samples:
-    """Rows as they came, before anything is done to them.
-
-    Args:
-        name: what to call them in messages.
-        inputs: a table (DataFrame), a matrix of numbers (N, d), dense or sparse, or uint8 images
-            (N, C, H, W).
-        labels: (N,) of any type, missing ones among them; None where there are none.
-        rows: what to call each row; None is its number, from 0 on.
-        notes: what there is to say about how they were read.
-        commas: the columns of a table whose numbers are written 3,14.
-    """
-
-    name: str
-    inputs: Any
-    labels: Any = None
-    rows: list[str] | None = None
-    notes: tuple[str, ...] = ()
-    commas: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return int(self.inputs.shape[0])
-
-    @property
-    def kind(self) -> str:
-        """``"table"``, ``"matrix"`` or ``"images"``."""
-        if hasattr(self.inputs, "columns"):
-            return "table"
-        return "images" if self.inputs.ndim == 4 else "matrix"
-
-    def take(self, keep: NDArray[np.int64]) -> "Samples":
-        """Return some of the rows."""
-        if self.kind == "table":
-            inputs = self.inputs.iloc[keep].reset_index(drop=True)
-        else:
-            inputs = self.inputs[keep]
-        names = None if self.rows is None else [self.rows[at] for at in keep]
-        return Samples(self.name, inputs, None, names, self.notes, self.commas)
 
 
 def read(
@@ -114,7 +73,7 @@ def _table(path: Path, table: Table, label: str | None, labelled: bool, embedded
     frame, commas = tidy(table.frame, str(path)), table.decimal_commas
     if labelled and label is None:
         raise ParameterError(f"{path}: which column has the labels? Its columns: {_some(frame)}")
-    notes = (f"numbers read with a decimal comma: {few(commas)}",) if commas else ()
+    notes = (f"numbers read with a decimal comma: {shortlist(commas)}",) if commas else ()
     if label is None or (label not in frame.columns and not labelled):
         return Samples(path.name, frame, notes=notes, commas=commas)
     inputs, labels = split_label(frame, label, str(path), alone=embedded)
@@ -218,43 +177,6 @@ def _npy(path: Path) -> NDArray[Any]:
     except (OSError, ValueError, EOFError) as error:
         reason = str(error).partition("\n")[0].partition(" when allow_pickle")[0]
         raise DataError(f"{path}: cannot be read as .npy ({reason})") from None
-
-
-def as_inputs(X: Any, where: str) -> Any:
-    """Return a matrix (N, d) as float32, or uint8 images as (N, C, H, W)."""
-    if X.ndim == 2 and X.dtype.kind in "biuf":
-        check_range(X, where)
-        return X.astype(np.float32, copy=False)
-    if X.ndim > 2 and 0 in X.shape[1:]:
-        raise DataError(f"{where}: images without pixels, {X.shape}")
-    if X.dtype == np.uint8 and X.ndim == 3:
-        return X[:, None]
-    if X.dtype == np.uint8 and X.ndim == 4:
-        if X.shape[1] in (1, 3):
-            return X
-        if X.shape[3] in (1, 3):
-            return np.ascontiguousarray(X.transpose(0, 3, 1, 2))
-    raise DataError(
-        f"{where}: expected X as numbers (N, d) or uint8 images (N, H, W), (N, C, H, W), "
-        f"(N, H, W, C) with C = 1 or 3, got {X.dtype} {X.shape}"
-    )
-
-
-def check_range(X: Any, where: str) -> None:
-    """Refuse finite numbers that float32 cannot hold, in an array (N, d) or a sparse matrix."""
-    if sparse.issparse(X):
-        X, where = X.data[:, None], f"{where}, of the values that are not 0"
-    if X.dtype.kind != "f" or X.dtype.itemsize <= 4:
-        return
-    for start in range(0, len(X), 4096):
-        part = np.abs(X[start : start + 4096])
-        rows, columns = np.nonzero((part > LARGEST) & np.isfinite(part))
-        if len(rows):
-            row, column = start + int(rows[0]), int(columns[0])
-            raise DataError(
-                f"{where}: {X[row, column]:g} in row {row}, column {column} is beyond what float32 "
-                f"holds, {LARGEST:.1e}; take logarithms, or another unit"
-            )
 
 
 def _folder(path: Path, size: int | None, labelled: bool) -> Samples:

@@ -1,30 +1,53 @@
 """A column of free text as TF-IDF of its words and pairs of words, kept without pickle."""
 
-from collections.abc import Sequence
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.prepare.notes import Notes
+
 #: The most frequent words and pairs of words that are kept.
 MOST = 50_000
+#: Scripts that put no spaces between words, as ranges of characters: Thai, Lao, Tibetan, Myanmar,
+#: Khmer, kana, Bopomofo, Han and its extensions.
+UNSPACED = (
+    "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u312f\u31a0-\u31ff"
+    "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+#: Characters, pairs and triples stand for words where there are no spaces.
+LONGEST = 3
+#: Where most of a text is in words longer than this, words tell nothing: DNA, hashes, links.
+LONG_WORD = 25
+#: With fewer texts than this, unknown words are no sign that a column has changed.
+ENOUGH = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Words:
     """TF-IDF of words and pairs of words: 1 + log of the count, times how rare it is, length 1.
 
+    Scripts without spaces are taken as characters and their pairs and triples.
+
     Args:
-        name: of the column.
-        vocabulary: the words and pairs, in the order of their columns.
+        name: the column.
+        vocabulary: the words and pairs, in the order of their features.
         rarity: (V,) the inverse document frequency of each.
+        characters: whether every word is taken as characters, pairs and triples.
+        missing: the share of texts that were missing.
     """
 
     name: str
     vocabulary: tuple[str, ...]
     rarity: NDArray[np.float32]
+    characters: bool = False
+    missing: float = 0.0
 
     @classmethod
     def learn(cls, name: str, column: Any) -> "Words | None":
@@ -32,8 +55,9 @@ class Words:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         texts = _texts(column)
+        characters = has_long_words(texts)
         vectoriser = TfidfVectorizer(
-            ngram_range=(1, 2), token_pattern=PATTERN, dtype=np.float32, max_features=MOST,
+            analyzer=_analyser(characters), dtype=np.float32, max_features=MOST,
             min_df=2 if len(texts) >= 50 else 1, max_df=1.0,
         )  # fmt: skip
         try:
@@ -41,7 +65,18 @@ class Words:
         except ValueError:  # an empty vocabulary
             return None
         words = tuple(vectoriser.get_feature_names_out().tolist())
-        return cls(name, words, vectoriser.idf_.astype(np.float32))
+        rarity = vectoriser.idf_.astype(np.float32)
+        return cls(name, words, rarity, characters, float(column.isna().mean()))
+
+    @property
+    def features(self) -> list[str]:
+        """The names of its features."""
+        return [f"{self.name}: {word}" for word in self.vocabulary]
+
+    @property
+    def indicators(self) -> list[bool]:
+        """Which of its features are 0 or 1: none."""
+        return [False] * len(self.vocabulary)
 
     @cached_property
     def _vectoriser(self) -> Any:
@@ -49,20 +84,96 @@ class Words:
 
         index = {word: i for i, word in enumerate(self.vocabulary)}
         return CountVectorizer(
-            ngram_range=(1, 2), token_pattern=PATTERN, dtype=np.float32, vocabulary=index
+            analyzer=_analyser(self.characters), dtype=np.float32, vocabulary=index
         )
 
-    def matrix(self, column: Any) -> Any:
-        """Return the features of a column, sparse (N, V)."""
+    def matrix(self, column: Any, notes: Notes) -> Any:
+        """Return the features of a column, sparse (N, V); count texts without a known word."""
         from sklearn.preprocessing import normalize
 
         counts = self._vectoriser.transform(_texts(column)).tocsr()
         counts.data = (1 + np.log(counts.data)) * self.rarity[counts.indices]
+        missing = column.isna().to_numpy()
+        strange = (np.diff(counts.indptr) == 0) & ~missing
+        notes.tally(
+            self.name, rows=len(column), missing=int(missing.sum()), often_missing=self.missing,
+            unread=int(strange.sum()), problem="without a word known from the fit",
+            tolerated=0.5, enough=ENOUGH,
+        )  # fmt: skip
         return normalize(counts, copy=False)
 
 
-#: One letter is a word too: "I" and "a" tell a review from a headline.
-PATTERN = r"(?u)\b\w+\b"
+def count_words(text: str) -> float:
+    """Return how many words a text has; two characters count as one where there are no spaces.
+
+    >>> count_words("a fine film"), count_words("这部电影很好看")
+    (3.0, 3.5)
+    """
+    spaced = _unspaced().sub(" ", text)
+    unspaced = sum(len(run) for run in _unspaced().findall(text))
+    return unspaced / 2 + len(spaced.split())
+
+
+def has_long_words(texts: Sequence[str]) -> bool:
+    """Return whether most characters are in words too long to be words."""
+    lengths = [len(w) for text in texts[:1000] for w in _unspaced().sub(" ", text).split()]
+    return sum(n for n in lengths if n > LONG_WORD) > 0.5 * sum(lengths)
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"([{UNSPACED}]+)")
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    """Return what finds words, one of a single letter too: "I" tells a review from a headline.
+
+    Marks, such as the vowel signs of Hindi, are part of a word, though not of Python's ``\\w``.
+    """
+    marks = [chr(c) for c in range(0x20000) if unicodedata.category(chr(c))[0] == "M"]
+    return re.compile(f"[\\w{''.join(marks)}]+")
+
+
+def _analyser(characters: bool) -> Any:
+    return _characters if characters else _words
+
+
+def _words(text: str) -> list[str]:
+    """Return the words and pairs of words of a text, in lower case.
+
+    >>> _words("A fine film")
+    ['a', 'fine', 'film', 'a fine', 'fine film']
+    >>> _words("好电影 2020")
+    ['好', '电', '影', '好电', '电影', '好电影', '2020']
+    """
+    if text.isascii():
+        return _with_pairs(re.findall(r"\w+", text.lower()))
+    spaced, *rest = _unspaced().split(_folded(text))
+    found = _with_pairs(_word().findall(spaced))
+    for run, spaced in zip(rest[::2], rest[1::2], strict=True):
+        found += [*_pieces(run), *_with_pairs(_word().findall(spaced))]
+    return found
+
+
+def _characters(text: str) -> list[str]:
+    """Return the characters of each word, their pairs and triples."""
+    return [piece for word in _word().findall(_folded(text)) for piece in _pieces(word)]
+
+
+def _pieces(run: str) -> Iterator[str]:
+    for length in range(1, LONGEST + 1):
+        for at in range(len(run) - length + 1):
+            yield run[at : at + length]
+
+
+def _with_pairs(words: list[str]) -> list[str]:
+    return words + [f"{one} {two}" for one, two in pairwise(words)]
+
+
+def _folded(text: str) -> str:
+    """Return a text in lower case, full-width and composed letters brought to one form."""
+    return unicodedata.normalize("NFKC", text).lower()
 
 
 def _texts(column: Any) -> Sequence[str]:

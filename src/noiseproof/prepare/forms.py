@@ -1,0 +1,153 @@
+"""The forms a matrix may come in, brought to one: equal data must give equal answers."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from noiseproof.errors import DataError
+
+#: Rows that are turned into features, or into another form, at a time.
+BLOCK = 8192
+#: The largest number that float32 can hold.
+LARGEST = float(np.finfo(np.float32).max)
+
+
+def plain(X: Any) -> Any:
+    """Return rows of any form as a numpy array or a scipy CSR matrix, the same values in it.
+
+    Tensors leave their device, bfloat16 becomes float32, masked values become NaN, and entries of
+    a sparse matrix that repeat are added up. Frames and arrays are returned as they are.
+
+    >>> plain(np.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]])).tolist()
+    [[1.0, nan], [3.0, 4.0]]
+    """
+    if sparse.issparse(X):
+        return canonical(X)
+    if hasattr(X, "columns"):
+        return X
+    if isinstance(X, (list, tuple)) and len(X) > 0:
+        X = _stacked(X)
+    if hasattr(X, "detach"):
+        X = _from_torch(X)
+        return canonical(X) if sparse.issparse(X) else X
+    if isinstance(X, np.ma.MaskedArray):
+        return _unmasked(X)
+    return _rectangular(X)
+
+
+def canonical(X: Any) -> Any:
+    """Return a sparse matrix as CSR with sorted indices, no entry stored twice and no zeros."""
+    if X.ndim != 2:
+        raise DataError(f"X: expected a sparse matrix (N, d), got shape {X.shape}")
+    csr = X.tocsr()
+    if csr.has_canonical_format and np.all(csr.data != 0):
+        return csr
+    csr = csr.copy()  # tocsr of a CSR matrix is the caller's own
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    return csr
+
+
+def in_form(X: Any, is_sparse: bool) -> Any:
+    """Return a matrix in the form that a model was fitted to, sparse (CSR) or dense.
+
+    What a learner does to its inputs depends on their form: it subtracts the mean of dense columns
+    and not that of sparse ones.
+    """
+    if sparse.issparse(X):
+        return X.tocsr() if is_sparse else X.toarray()
+    return canonical(sparse.csr_matrix(X)) if is_sparse else X
+
+
+def blocks_in_form(X: Any, is_sparse: bool) -> Iterator[Any]:
+    """Return a matrix in :func:`in_form`, some rows at a time, so that it never is dense whole."""
+    for start in range(0, X.shape[0], BLOCK):
+        yield in_form(X[start : start + BLOCK], is_sparse)
+
+
+def as_inputs(X: Any, where: str) -> Any:
+    """Return a matrix (N, d) as float32, or uint8 images as (N, C, H, W), in C order."""
+    if X.ndim == 2 and X.dtype.kind in "biuf":
+        check_range(X, where)
+        return np.ascontiguousarray(X, dtype=np.float32)
+    if X.ndim > 2 and 0 in X.shape[1:]:
+        raise DataError(f"{where}: images without pixels, {X.shape}")
+    if X.dtype == np.uint8 and X.ndim == 3:
+        return np.ascontiguousarray(X[:, None])
+    if X.dtype == np.uint8 and X.ndim == 4:
+        if X.shape[1] in (1, 3):
+            return np.ascontiguousarray(X)
+        if X.shape[3] in (1, 3):
+            return np.ascontiguousarray(X.transpose(0, 3, 1, 2))
+    raise DataError(
+        f"{where}: expected X as numbers (N, d) or uint8 images (N, H, W), (N, C, H, W), "
+        f"(N, H, W, C) with C = 1 or 3, got {X.dtype} {X.shape}"
+    )
+
+
+def check_range(X: Any, where: str) -> None:
+    """Refuse finite numbers that float32 cannot hold, in an array (N, d) or a sparse matrix."""
+    if sparse.issparse(X):
+        X, where = X.data[:, None], f"{where}, of the values that are not 0"
+    if X.dtype.kind != "f" or X.dtype.itemsize <= 4:
+        return
+    for start in range(0, len(X), 4096):
+        part = np.abs(X[start : start + 4096])
+        rows, columns = np.nonzero((part > LARGEST) & np.isfinite(part))
+        if len(rows):
+            row, column = start + int(rows[0]), int(columns[0])
+            raise DataError(
+                f"{where}: {X[row, column]:g} in row {row}, column {column} is beyond what float32 "
+                f"holds, {LARGEST:.1e}; take logarithms, or another unit"
+            )
+
+
+def _stacked(rows: Any) -> Any:
+    """Return rows that are tensors or masked arrays as one; others as they are."""
+    if isinstance(rows[0], np.ma.MaskedArray):
+        return np.ma.stack(rows)
+    if hasattr(rows[0], "detach"):
+        import torch
+
+        return torch.stack(list(rows))
+    return rows
+
+
+def _from_torch(X: Any) -> Any:
+    import torch
+
+    X = X.detach().cpu()
+    if X.dtype == torch.bfloat16:
+        X = X.float()
+    if X.layout == torch.strided:
+        return X.numpy()
+    X = X.to_sparse_coo().coalesce()
+    values, places = X.values().numpy(), X.indices().numpy()
+    return sparse.coo_matrix((values, tuple(places)), shape=tuple(X.shape))
+
+
+def _unmasked(X: Any) -> Any:
+    if not np.ma.is_masked(X):
+        return np.asarray(X.data)
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise DataError(f"X: expected a mask on numbers (N, d) alone, got {X.dtype} {X.shape}")
+    return X.astype(np.result_type(X.dtype, np.float32)).filled(np.nan)
+
+
+def _rectangular(X: Any) -> Any:
+    try:
+        return np.asarray(X)
+    except ValueError:
+        raise DataError(f"X: {_ragged(X)}") from None
+
+
+def _ragged(X: Any) -> str:
+    lengths = [len(row) if hasattr(row, "__len__") else 1 for row in X]
+    other = next((at for at, length in enumerate(lengths) if length != lengths[0]), None)
+    if other is None:
+        return "expected numbers (N, d), got rows of lists of different lengths"
+    return (
+        f"row 0 has {lengths[0]} values, row {other} has {lengths[other]}; expected as many in each"
+    )

@@ -1,0 +1,114 @@
+"""A matrix of numbers as features."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from noiseproof.errors import DataError
+from noiseproof.prepare.forms import as_inputs, in_form
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.samples import Samples
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixFeatures:
+    """A matrix of numbers as it is, gaps filled, in the form it was fitted in.
+
+    Args:
+        fill: (d,) what a gap becomes: the mean of its column, or 0 in a sparse matrix.
+        sparse: whether the matrix was sparse.
+    """
+
+    fill: NDArray[np.float32]
+    sparse: bool = False
+
+    @property
+    def width(self) -> int:
+        """How many features there are."""
+        (width,) = self.fill.shape
+        return int(width)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features: columns have numbers alone."""
+        return tuple(f"column {i}" for i in range(self.width))
+
+    @property
+    def indicators(self) -> NDArray[np.bool_]:
+        """(D,) which features are known to be 0 or 1: none."""
+        return np.zeros(self.width, dtype=np.bool_)
+
+    @classmethod
+    def learn(cls, samples: Samples) -> "MatrixFeatures":
+        """Measure the columns; a matrix of gaps alone is an error."""
+        X = samples.inputs
+        if X.shape[1] == 0:
+            raise DataError(f"{samples.name}: the rows have no columns")
+        if sparse.issparse(X):
+            return cls(np.zeros(X.shape[1], dtype=np.float32), sparse=True)
+        total, count = np.zeros(X.shape[1]), np.zeros(X.shape[1], dtype=np.int64)
+        same = True
+        for start in range(0, len(X), 4096):
+            part = X[start : start + 4096]
+            known = np.isfinite(part)
+            total += np.where(known, part, 0).sum(axis=0, dtype=np.float64)
+            count += known.sum(axis=0)
+            same = same and bool(((part == X[0]) | (np.isnan(part) & np.isnan(X[0]))).all())
+        if not count.any():
+            raise DataError(f"{samples.name}: every value is missing")
+        if same:
+            raise DataError(
+                f"{samples.name}: every row is the same; there is nothing to learn from"
+            )
+        return cls((total / np.maximum(count, 1)).astype(np.float32))
+
+    def transform(self, samples: Samples, notes: Notes) -> Any:
+        """Return the matrix itself, or a copy without gaps and in the form of the fit."""
+        X = samples.inputs
+        if samples.kind == "table":
+            X = _numbers(samples)
+        elif samples.kind == "images":
+            raise DataError(f"{samples.name}: the model reads rows of numbers, these are images")
+        if X.shape[1] != len(self.fill):
+            raise DataError(
+                f"{samples.name}: rows of {X.shape[1]} numbers, the model reads {len(self.fill)}"
+            )
+        if not sparse.issparse(X):
+            X = self._filled(X, notes)
+        return in_form(X.astype(np.float32, copy=False), self.sparse)
+
+    def _filled(self, X: NDArray[np.float32], notes: Notes) -> NDArray[np.float32]:
+        rows, columns = np.nonzero(~np.isfinite(X))
+        if len(rows) == 0:
+            return X
+        notes.gaps += len(rows)
+        X = X.copy()
+        X[rows, columns] = self.fill[columns]
+        return X
+
+    def describe(self) -> dict[str, Any]:
+        """Return the form."""
+        return {"kind": "matrix", "sparse": self.sparse}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what gaps are filled with."""
+        return {"fill": self.fill}
+
+    @classmethod
+    def load(
+        cls, description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    ) -> "MatrixFeatures":
+        """Undo :meth:`describe` and :meth:`arrays`."""
+        return cls(arrays["fill"], bool(description["sparse"]))
+
+
+def _numbers(samples: Samples) -> NDArray[np.float32]:
+    try:
+        numbers = samples.inputs.to_numpy(np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        raise DataError(f"{samples.name}: the model reads rows of numbers alone") from None
+    return np.asarray(as_inputs(numbers, samples.name))

@@ -1,0 +1,134 @@
+"""What there is to say about how rows were read: notes, and warnings that nobody may miss."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+#: A column of which a larger share cannot be read would not have been taken for what it is.
+UNREADABLE = 0.05
+#: So many of the values that could not be read are shown.
+EXAMPLES = 3
+
+
+@dataclass
+class Tally:
+    """How the values of a column were read, summed over blocks of rows.
+
+    Args:
+        often_missing: the share of them that was missing at the fit.
+        tolerated: the share that may be unreadable without a warning.
+        enough: with fewer values than this there is no such warning.
+        problem: what is wrong with those that could not be read, such as "not a number".
+        rows: how many values there were.
+        missing: how many of them were empty.
+        unread: how many could not be read.
+        examples: some that could not be.
+    """
+
+    often_missing: float
+    tolerated: float
+    enough: int
+    problem: str = ""
+    rows: int = 0
+    missing: int = 0
+    unread: int = 0
+    examples: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no value at all, and that is not what chance would give."""
+        return 0 < self.rows == self.missing and self.often_missing**self.rows < 0.01
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether too many values could not be read."""
+        present = self.rows - self.missing
+        return present >= self.enough and self.unread > self.tolerated * present
+
+
+@dataclass
+class Notes:
+    """Lines about what was done to the columns, alike ones gathered into one.
+
+    It may hear of the same file in many blocks, and then says what it would say of the whole.
+    """
+
+    reasons: dict[str, dict[str, None]] = field(default_factory=dict)
+    urgent: set[str] = field(default_factory=set)
+    columns: dict[str, Tally] = field(default_factory=dict)
+    gaps: int = 0
+
+    def add(self, reason: str, item: str, warn: bool = False) -> None:
+        """Note that something was treated so for this ``reason``."""
+        self.reasons.setdefault(reason, {})[item] = None
+        if warn:
+            self.urgent.add(reason)
+
+    def tally(
+        self,
+        column: str,
+        *,
+        rows: int,
+        missing: int,
+        often_missing: float = 0.0,
+        unread: int = 0,
+        problem: str = "",
+        examples: Iterable[str] = (),
+        tolerated: float = UNREADABLE,
+        enough: int = 1,
+    ) -> None:
+        """Count how the values of a column were read; the arguments are those of a Tally."""
+        found = self.columns.setdefault(column, Tally(often_missing, tolerated, enough))
+        found.rows += rows
+        found.missing += missing
+        found.unread += unread
+        found.problem = problem or found.problem
+        for example in examples:
+            if len(found.examples) <= EXAMPLES:
+                found.examples[example] = None
+
+    @property
+    def lines(self) -> list[str]:
+        """Everything there is to say, warnings included, a line for each reason."""
+        gathered = [f"{reason}: {shortlist(items)}" for reason, items in self.reasons.items()]
+        empty = [name for name, found in self.columns.items() if found.empty]
+        if empty:
+            gathered.append(_empty(empty))
+        if self.gaps:
+            gathered.append(f"missing values, taken as the column's mean: {self.gaps}")
+        return gathered + [
+            _unread(name, found) for name, found in self.columns.items() if found.unread
+        ]
+
+    @property
+    def warnings(self) -> list[str]:
+        """The lines that make predictions doubtful: columns that have changed since the fit."""
+        gathered = [
+            f"{reason}: {shortlist(items)}"
+            for reason, items in self.reasons.items()
+            if reason in self.urgent
+        ]
+        empty = [name for name, found in self.columns.items() if found.empty]
+        unread = [_unread(name, found) for name, found in self.columns.items() if found.unreadable]
+        return gathered + ([_empty(empty)] if empty else []) + unread
+
+
+def _empty(names: list[str]) -> str:
+    return f"columns that were filled at the fit are empty: {shortlist(names)}"
+
+
+def _unread(name: str, found: Tally) -> str:
+    shown = [text if len(text) <= 40 else f"{text[:39]}…" for text in found.examples]
+    more = ", ..." if len(shown) > EXAMPLES else ""
+    listed = f" ({', '.join(shown[:EXAMPLES])}{more})" if shown else ""
+    return f"{name}: {found.unread:,} of {found.rows:,} values {found.problem}{listed}"
+
+
+def shortlist(values: Iterable[object], most: int = 4) -> str:
+    """List the first of some values, and count the rest.
+
+    >>> shortlist(range(6))
+    '0, 1, 2, 3 and 2 more'
+    """
+    names = [str(value) for value in values]
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

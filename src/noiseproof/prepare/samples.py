@@ -1,0 +1,59 @@
+"""Rows as a user has them, before anything is done to them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.prepare.forms import BLOCK
+
+
+@dataclass(eq=False)
+class Samples:
+    """Rows as they came.
+
+    Args:
+        name: what to call them in messages.
+        inputs: a table (DataFrame), a matrix of numbers (N, d), dense or sparse, or uint8 images
+            (N, C, H, W).
+        labels: (N,) of any type, missing ones among them; None where there are none.
+        rows: what to call each row; None means by its number, from 0.
+        notes: what there is to say about how they were read.
+        commas: the columns of a table whose numbers are written 3,14.
+    """
+
+    name: str
+    inputs: Any
+    labels: Any = None
+    rows: list[str] | None = None
+    notes: tuple[str, ...] = ()
+    commas: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return int(self.inputs.shape[0])
+
+    @property
+    def kind(self) -> str:
+        """``"table"``, ``"matrix"`` or ``"images"``."""
+        if hasattr(self.inputs, "columns"):
+            return "table"
+        return "images" if self.inputs.ndim == 4 else "matrix"
+
+    def take(self, keep: NDArray[np.int64]) -> "Samples":
+        """Return some of the rows, without their labels."""
+        if self.kind == "table":
+            inputs = self.inputs.iloc[keep].reset_index(drop=True)
+        else:
+            inputs = self.inputs[keep]
+        names = None if self.rows is None else [self.rows[at] for at in keep]
+        return Samples(self.name, inputs, None, names, self.notes, self.commas)
+
+    def blocks(self) -> Iterator["Samples"]:
+        """Return the rows in blocks, so that what is made of them needs little memory."""
+        for start in range(0, len(self), BLOCK):
+            part = slice(start, start + BLOCK)
+            inputs = self.inputs.iloc[part] if self.kind == "table" else self.inputs[part]
+            names = None if self.rows is None else self.rows[part]
+            yield Samples(self.name, inputs, None, names, self.notes, self.commas)

@@ -1,0 +1,122 @@
+"""The values of a column as numbers, as texts, as days."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.prepare.forms import LARGEST
+
+#: Dates as texts: 2020-03-31 and 31/3/2020 or 31.3.20, a time of day after either.
+ISO = r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})(?P<time>[T ].*)?"
+SLASHED = (
+    r"(?P<first>\d{1,2})(?P<mark>[/.])(?P<second>\d{1,2})[/.](?P<year>\d{4}|\d{2})(?P<time> .*)?"
+)
+
+
+def as_numbers(column: Any) -> NDArray[np.float64]:
+    """Return a column as new floats: NaN for what is not a number, infinite beyond LARGEST."""
+    import pandas as pd
+
+    types = pd.api.types
+    if types.is_timedelta64_dtype(column):
+        return np.asarray(column.dt.total_seconds(), dtype=np.float64).copy()
+    if types.is_datetime64_any_dtype(column):
+        return np.full(len(column), np.nan)  # pandas would count nanoseconds
+    if types.is_bool_dtype(column):
+        column = column.astype("float64")
+    elif not types.is_numeric_dtype(column):
+        column = pd.to_numeric(column.astype(object), errors="coerce")
+    numbers = np.array(column.to_numpy(np.float64, na_value=np.nan))
+    numbers[np.abs(numbers) > LARGEST] = np.inf
+    return numbers
+
+
+def as_text(column: Any) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the different texts of a column, and for each row which of them it is (-1: missing).
+
+    Spaces at the ends are taken off; 3.0 and 3 are the same text where every value is whole.
+    """
+    import pandas as pd
+
+    if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
+        column = column.astype("Int64")
+    codes, values = pd.factorize(column)
+    texts = [str(value).strip() for value in values]
+    different = list(dict.fromkeys(texts))
+    if len(different) < len(texts):
+        place = {text: i for i, text in enumerate(different)}
+        codes = np.append([place[text] for text in texts], -1)[codes]
+    return np.asarray(codes, dtype=np.int64), different
+
+
+def as_days(column: Any, day_first: bool | None) -> NDArray[np.float64]:
+    """Return dates as days since 1970, NaN for what is not a date.
+
+    Args:
+        column: dates, or texts such as 2020-03-31 and 31/3/2020.
+        day_first: whether 3/4/2020 is in April; None does not read dates written that way.
+    """
+    import pandas as pd
+
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return _days(column)
+    codes, texts = as_text(column)
+    different = pd.Series(texts, dtype=object)
+    days = _days(_parsed(different, day_first)) if len(different) else np.empty(0)
+    return np.append(days, np.nan)[codes]
+
+
+def _parsed(texts: Any, day_first: bool | None) -> Any:
+    import pandas as pd
+
+    iso = texts.str.extract(f"^{ISO}$")
+    parts = [iso["year"], iso["month"], iso["day"], iso["time"]]
+    if day_first is not None:
+        other = texts.str.extract(f"^{SLASHED}$")
+        day, month = ("first", "second") if day_first else ("second", "first")
+        parts = [
+            part.fillna(more)
+            for part, more in zip(
+                parts, (_year(other["year"]), other[month], other[day], other["time"]), strict=True
+            )
+        ]
+    year, month, day, time = parts
+    written = year + "-" + month.str.zfill(2) + "-" + day.str.zfill(2) + time.fillna("")
+    return pd.to_datetime(written.astype(object), errors="coerce", format="mixed", utc=True)
+
+
+def _year(years: Any) -> Any:
+    """Return years of two digits as POSIX reads them: 69 to 99 are 1969 to 1999."""
+    short = years.str.len() == 2
+    return years.where(~short, ("20" + years).where(years < "69", "19" + years))
+
+
+def is_date(texts: Any) -> Any:
+    """Return for each text whether it looks like a date."""
+    return texts.str.fullmatch(ISO) | texts.str.fullmatch(SLASHED)
+
+
+def which_first(texts: Any) -> bool | None:
+    """Return whether the day comes first in dates such as 31/3/2020; None where there are none.
+
+    >>> import pandas as pd
+    >>> which_first(pd.Series(["3/4/2020", "3/31/2020"])), which_first(pd.Series(["3.4.2020"]))
+    (False, True)
+    """
+    parts = texts.str.extract(f"^{SLASHED}$")
+    parts = parts[parts["first"].notna()]
+    if len(parts) == 0:
+        return None
+    first, second = (int((parts[name].astype(int) > 12).sum()) for name in ("first", "second"))
+    if first == second:
+        return bool((parts["mark"] == ".").mean() > 0.5)  # dots are the European way
+    return first > second
+
+
+def _days(column: Any) -> NDArray[np.float64]:
+    if column.dt.tz is not None:
+        column = column.dt.tz_convert(None)
+    seconds = column.to_numpy().astype("datetime64[s]").astype(np.float64)
+    seconds[column.isna().to_numpy()] = np.nan
+    return np.asarray(seconds / 86400)
