@@ -5,6 +5,7 @@ from pathlib import Path
 
 from noiseproof.data import Dataset, load
 from noiseproof.errors import ParameterError
+from noiseproof.extras import need
 from noiseproof.noise import pair_flip
 
 #: So often a digit is labelled as the next one: a 3 as a 4, a 9 as a 0.
@@ -37,6 +38,7 @@ class Demo:
 
 def prepare(folder: Path, seed: int = 1) -> Demo:
     """Write the tables into ``folder``, which is made, or is one of an earlier demonstration."""
+    need("fit", "pandas", "sklearn")
     if folder.exists() and not (folder / TRAIN).is_file():
         raise ParameterError(f"{folder} exists and is of no demonstration; it is left as it is")
     if not folder.resolve().parent.is_dir():

@@ -10,5 +10,8 @@ from noiseproof.bench.cell import Cell
 from noiseproof.bench.collect import Collected, collect
 from noiseproof.bench.grid import Grid, Row
 from noiseproof.bench.grid_file import grid_names, load_grid
+from noiseproof.extras import need
+
+need("bench", "markupsafe", "matplotlib", "pooch", "tqdm")
 
 __all__ = ["Cell", "Collected", "Grid", "Row", "collect", "grid_names", "load_grid"]

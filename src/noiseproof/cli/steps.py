@@ -3,6 +3,8 @@
 import sys
 from typing import Any
 
+from noiseproof.extras import need
+
 
 class Steps:
     """Prints each line of a fit under the name of its step, and shows how far it is.
@@ -28,6 +30,7 @@ class Steps:
         if not self.shown or not sys.stderr.isatty():
             return
         if self.bar is None or what != self.what:
+            need("fit", "tqdm")
             from tqdm import tqdm
 
             self.close()

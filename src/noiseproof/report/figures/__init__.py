@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from noiseproof.extras import need
 
-need("bench", "matplotlib", "cycler", "threadpoolctl")
+need("bench", "matplotlib", "cycler", "sklearn", "threadpoolctl")
 
 from matplotlib.figure import Figure
 
