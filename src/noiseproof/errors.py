@@ -3,7 +3,8 @@
     NoiseproofError
     ├── ParameterError    (ValueError)   a parameter or option outside its domain
     ├── ExpressionError   (ValueError)   a loss written as text that cannot be read
-    ├── ShapeError        (ValueError)   logits, targets or weights that do not fit each other
+    ├── ShapeError        (ValueError, RuntimeError)   logits, targets or weights that do not fit
+    ├── InputTypeError    (TypeError)    something that is not a tensor where one is needed
     ├── TargetError       (IndexError)   a class index outside 0..K-1
     ├── NoiseError        (ValueError)   a noise model that is not one
     ├── DataError         (ValueError)   a data set that is missing, damaged or not what it says
@@ -32,8 +33,12 @@ class ExpressionError(NoiseproofError, ValueError):
     """A loss written as text that cannot be read."""
 
 
-class ShapeError(NoiseproofError, ValueError):
+class ShapeError(NoiseproofError, ValueError, RuntimeError):
     """Logits, targets or weights that do not fit each other."""
+
+
+class InputTypeError(NoiseproofError, TypeError):
+    """Something that is not a tensor where one is needed."""
 
 
 class TargetError(NoiseproofError, IndexError):

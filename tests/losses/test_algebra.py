@@ -84,8 +84,17 @@ def test_named_normalized_losses_are_normalized_losses():
 )
 def test_weights_are_positive_and_finite(factor):
     for loss in (nf.CE(), nf.NCE(), nf.CE() + nf.NCE()):
-        with pytest.raises(ParameterError, match="expected `weight` > 0, got"):
+        with pytest.raises(ParameterError, match=r"expected `weight of .*` > 0, got"):
             factor * loss
+
+
+def test_division_and_sum_are_written_as_multiplication_and_plus():
+    assert str(nf.MAE() / 2) == "0.5*MAE"
+    assert str(sum([nf.NCE(), 2 * nf.MAE(), nf.CE()])) == "NCE + 2*MAE + CE"
+    with pytest.raises(ParameterError, match="expected `weight of NCE` > 0, got 0"):
+        0 * nf.NCE()
+    with pytest.raises(TypeError):
+        nf.CE() / 0
 
 
 @pytest.mark.parametrize("loss", [nf.CE(), nf.NCE(), nf.NFL()], ids=str)

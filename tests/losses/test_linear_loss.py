@@ -9,7 +9,7 @@ from references import textbook, textbook_rows
 from torch import nn
 
 import noiseproof as nf
-from noiseproof.errors import ParameterError, ShapeError, TargetError
+from noiseproof.errors import InputTypeError, ParameterError, ShapeError, TargetError
 from noiseproof.kernels import linear
 
 DOUBLE = {"rtol": 1e-8, "atol": 1e-10}
@@ -280,9 +280,15 @@ def test_shapes_that_do_not_fit(case):
 def test_other_errors():
     h, w, _, y = layer(nf.CE())
     with pytest.raises(ShapeError, match="class indices"):
-        nf.linear_loss(h, w, torch.rand(11, 5), nf.CE())
-    with pytest.raises(ParameterError, match="label_smoothing"):
-        nf.linear_loss(h, w, y, nf.CE(label_smoothing=0.1))
+        nf.linear_loss(h, w, torch.rand(11, 4), nf.CE())
+    with pytest.raises(InputTypeError, match="build it first"):
+        nf.linear_loss(h, w, y, "CE")
+    with pytest.raises(InputTypeError, match="takes a noiseproof loss, got CrossEntropyLoss"):
+        nf.linear_loss(h, w, y, torch.nn.CrossEntropyLoss())
+    with pytest.raises(InputTypeError, match="expected hidden to be a tensor, got list"):
+        nf.linear_loss(h.tolist(), w, y, nf.CE())
+    with pytest.raises(ParameterError, match="`block_rows` >= 1"):
+        nf.linear_loss(h, w, y, nf.CE(), block_rows=0)
     with pytest.raises(ShapeError, match=re.escape("(4,)")):
         nf.linear_loss(h, w, y, nf.CE(weight=torch.ones(4)))
     y[2] = 5

@@ -10,24 +10,33 @@ A *block function* takes a block of logits and writes the gradient of the scaled
     out     (n, K) receives scale[i] * dL_i/dz; may be ``z`` itself
     rows    (n,)   the unscaled losses L_i
 
-It needs no loss, only the loss's functions, so this room imports nothing of the package.
+:func:`row_block` also takes (n, K, d) with targets (n, d), as segmentation has them. A block
+function needs no loss, only the loss's functions, so this room imports nothing of the package.
 """
 
 from noiseproof.kernels.attach import attach
-from noiseproof.kernels.blocked import SMALL, Block, Scale, by_rows, least_divisor, lowest
+from noiseproof.kernels.blocked import SMALL, Block, Scale, by_blocks, least_divisor, lowest
 from noiseproof.kernels.linear import linear_pass
-from noiseproof.kernels.normalized import normalized_block
-from noiseproof.kernels.rows import row_block
+from noiseproof.kernels.rows import Classes, Summand, Sums, row_block
+from noiseproof.kernels.state import is_plain, is_traced
+from noiseproof.kernels.statistics import LogSum, PowerSum, Statistic
 
 __all__ = [
     "SMALL",
     "Block",
+    "Classes",
+    "LogSum",
+    "PowerSum",
     "Scale",
+    "Statistic",
+    "Summand",
+    "Sums",
     "attach",
-    "by_rows",
+    "by_blocks",
+    "is_plain",
+    "is_traced",
     "least_divisor",
     "linear_pass",
     "lowest",
-    "normalized_block",
     "row_block",
 ]

@@ -1,6 +1,6 @@
 """Run a block function over all rows, a cache-sized block at a time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
@@ -36,9 +36,10 @@ def rows_in_block(classes: int, device: torch.device) -> int:
     return max(1, elements // max(1, classes))
 
 
-def by_rows(block: Block, logits: Tensor, target: Tensor, scale: Scale) -> tuple[Tensor, Tensor]:
+def by_blocks(block: Block, logits: Tensor, target: Tensor, scale: Scale) -> tuple[Tensor, Tensor]:
     """Return the row losses and the gradient of their scaled sum with respect to ``logits``.
 
+    Logits are (M, K) or, as segmentation has them, (N, K, d): there a block is a part of d.
     Half-precision logits are widened to float32 a block at a time. The gradient has the dtype of
     the logits, but for float16: there it stays float32 until a gradient scaler has had its say.
     """
@@ -46,19 +47,33 @@ def by_rows(block: Block, logits: Tensor, target: Tensor, scale: Scale) -> tuple
     if not half and logits.numel() <= CPU_BLOCK:
         gradient = torch.empty_like(logits)
         return block(logits, target, scale, gradient), gradient
-    rows, classes = logits.shape
     dtype = torch.float32 if logits.dtype == torch.float16 else logits.dtype
     gradient = torch.empty_like(logits, dtype=dtype)
-    step = rows_in_block(classes, logits.device)
-    losses = []
-    for start in range(0, rows, step):
-        here = slice(start, start + step)
-        part = scale if isinstance(scale, float) else scale[here]
+    losses = target.new_empty(target.shape, dtype=torch.float32 if half else logits.dtype)
+    for here, there in _blocks(logits):
+        part = scale if isinstance(scale, float) else scale[there]
         z, out = logits[here], gradient[here]
         if half:
             wide = z.float()
-            losses.append(block(wide, target[here], part, wide))
+            losses[there] = block(wide, target[there], part, wide)
             out.copy_(wide)
         else:
-            losses.append(block(z, target[here], part, out))
-    return torch.cat(losses), gradient
+            losses[there] = block(z, target[there], part, out)
+    return losses, gradient
+
+
+def _blocks(logits: Tensor) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...]]]:
+    """Yield the blocks, as slices of the logits and of the rows."""
+    step = rows_in_block(logits.shape[1], logits.device)
+    if logits.dim() == 2:
+        for start in range(0, len(logits), step):
+            here = (slice(start, start + step),)
+            yield here, here
+        return
+    depth = logits.shape[2]
+    images = max(1, step // depth)
+    for first in range(0, len(logits), images):
+        some = slice(first, first + images)
+        for start in range(0, depth, step):
+            part = slice(start, start + step)
+            yield (some, slice(None), part), (some, part)

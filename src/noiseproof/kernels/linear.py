@@ -30,6 +30,7 @@ def linear_pass(
     target: Tensor,
     scale: Scale,
     wanted: tuple[bool, bool, bool],
+    block_rows: int | None = None,
 ) -> LinearPass:
     """Return row losses of ``hidden @ weight.T + bias`` and the ``wanted`` gradients.
 
@@ -38,13 +39,14 @@ def linear_pass(
         hidden: (N, d).
         weight: (K, d).
         bias: (K,) or ``None``.
-        target: (N,) class indices.
+        target: (N,) class indices, or whatever the block function takes a slice of.
         scale: what each row counts.
         wanted: whether the gradients of hidden, weight and bias are needed.
+        block_rows: rows in a block.
     """
     rows, classes = len(hidden), len(weight)
     wide = torch.float64 if hidden.dtype == torch.float64 else torch.float32
-    step = max(1, min(rows, BLOCK // classes))
+    step = max(1, min(rows, block_rows or BLOCK // max(1, classes)))
     logits = hidden.new_empty(step, classes)
     # Half-precision logits are widened before the softmax, and their gradient narrowed after it.
     widened = logits if hidden.dtype == wide else hidden.new_empty(step, classes, dtype=wide)

@@ -1,14 +1,29 @@
-"""Losses that see a row only through ``log u`` and, some of them, the sum of all ``log p``."""
+"""Losses that see a row only through ``log u`` and a few sums over its classes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from noiseproof.kernels.blocked import SMALL, Scale, lowest
+from noiseproof.kernels.statistics import LogSum
 
-# (log_u, sum_log_p or None) -> (row losses, their slope in log_u, their slope in sum_log_p or None)
-ValueAndSlopes = Callable[[Tensor, Tensor | None], tuple[Tensor, Tensor, Tensor | None]]
+Sums = tuple[Tensor, ...]
+#: How many classes a row has; a tensor (rows, 1) where some of them are masked.
+Classes = Tensor | int
+# (log_u, sums, classes) -> (row losses, their slope in log_u, their slopes in the sums)
+ValueAndSlopes = Callable[[Tensor, Sums, Classes], tuple[Tensor, Tensor, Sums]]
+
+
+class Summand(Protocol):
+    """What a statistic sums: f and its slope, as functions of log p."""
+
+    def value(self, log_p: Tensor) -> Tensor:
+        """Return f."""
+
+    def with_slope(self, log_p: Tensor) -> tuple[Tensor, Tensor]:
+        """Return f and df / dlog p."""
 
 
 def row_block(
@@ -17,27 +32,59 @@ def row_block(
     scale: Scale,
     out: Tensor,
     value_and_slopes: ValueAndSlopes,
-    needs_sum: bool,
+    statistics: Sequence[Summand],
 ) -> Tensor:
-    """Block function of L = l(log_u, s) with s = sum_k log p_k.
+    """Block function of L = l(log_u, s_1, s_2, ...) with s_i = sum_k f_i(log p_k).
 
-    With c = dl/dlog_u and d = dl/ds, from dlog_u/dz_j = 1[j = y] - p_j and ds/dz_j = 1 - K p_j:
-    dL/dz_j = c 1[j = y] - (c + K d) p_j + d, so p is the only thing that is ever as large as z.
+    Classes are dimension 1 of ``z``, (n, K) or (n, K, d). With c = dl/dlog_u, d_i = dl/ds_i and
+    F_i = sum_k f_i'(log p_k), from dlog_u/dz_j = 1[j = y] - p_j and
+    ds_i/dz_j = f_i'(log p_j) - p_j F_i:
+
+        dL/dz_j = c 1[j = y] + sum_i d_i f_i'(log p_j) - (c + sum_i d_i F_i) p_j.
+
+    For s = sum_k log p_k, f' = 1 and F = K: p is then the only thing as large as z. A class whose
+    logit is -inf has no part in the sums, unless it is the label.
     """
     index, classes = target.unsqueeze(1), z.shape[1]
-    log_u, sum_log_p, total = _exponentials(z, index, out, needs_sum)
-    rows, c, d = value_and_slopes(log_u, sum_log_p)
+    masked = _masked(z, index) if statistics else None
+    curved = [f for f in statistics if not isinstance(f, LogSum)]
+    if curved or masked is not None:
+        log_u, sums, slopes, count = _curved(z, index, out, statistics, masked)
+        total = None
+    else:
+        log_u, log_sum, total = _exponentials(z, index, out, bool(statistics))
+        sums = () if log_sum is None else (log_sum,) * len(statistics)
+        slopes, count = [None] * len(statistics), classes
+    rows, c, ds = value_and_slopes(log_u, sums, count)
     if not isinstance(scale, float):
         scale = scale.unsqueeze(1)
     c = c * scale
-    if d is None:
-        out.mul_(-c if total is None else c.neg().div_(total))
-    else:
+    factor, flat = c, None
+    for d, slope in zip(ds, slopes, strict=True):
         d = d * scale
-        factor = torch.add(c, d, alpha=classes).neg_()
-        torch.addcmul(d, out, factor if total is None else factor.div_(total), out=out)
+        if slope is None:
+            factor = torch.add(factor, d, alpha=classes)
+            flat = d if flat is None else flat + d
+        else:
+            factor = factor.addcmul(d, slope.sum(1, keepdim=True))
+            slope.mul_(d)
+    factor = factor.neg() if total is None else factor.neg().div_(total)
+    if flat is None:
+        out.mul_(factor)
+    else:
+        torch.addcmul(flat, out, factor, out=out)
+    for slope in slopes:
+        if slope is not None:
+            out.add_(slope)
     out.scatter_add_(1, index, c)
     return rows.squeeze(1)
+
+
+def _masked(z: Tensor, index: Tensor) -> Tensor | None:
+    """Return which classes are masked, the label never; ``None`` where that is known to be none."""
+    if z.device.type == "cpu" and z.numel() and float(z.min()) > -torch.inf:
+        return None
+    return (z == -torch.inf).scatter_(1, index, False)
 
 
 def _exponentials(
@@ -45,18 +92,52 @@ def _exponentials(
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """Write p times ``total`` to ``out`` (``None``: p); return log_u, sum_k log p_k, ``total``."""
     floor = lowest(z.dtype)
-    if z.numel() <= SMALL:  # fewer operations, for twice the exponentials
+    if z.numel() <= SMALL and z.dim() == 2:  # fewer operations, for twice the exponentials
         torch.log_softmax(z, 1, out=out)
         log_u = out.gather(1, index).clamp_min_(floor)
-        sum_log_p = out.sum(1, keepdim=True).clamp_min_(floor) if needs_sum else None
+        log_sum = out.sum(1, keepdim=True).clamp_min_(floor) if needs_sum else None
         out.exp_()
-        return log_u, sum_log_p, None
+        return log_u, log_sum, None
     # Differences from the largest logit: exact where it matters, and exp cannot overflow.
     torch.sub(z, z.amax(1, keepdim=True), out=out)
     log_u = out.gather(1, index)
-    sum_log_p = out.sum(1, keepdim=True) if needs_sum else None
+    log_sum = out.sum(1, keepdim=True) if needs_sum else None
     total = out.exp_().sum(1, keepdim=True)
     log_total = total.log()
-    if sum_log_p is not None:
-        sum_log_p.sub_(log_total, alpha=z.shape[1]).clamp_min_(floor)
-    return log_u.sub_(log_total).clamp_min_(floor), sum_log_p, total
+    if log_sum is not None:
+        log_sum.sub_(log_total, alpha=z.shape[1]).clamp_min_(floor)
+    return log_u.sub_(log_total).clamp_min_(floor), log_sum, total
+
+
+def _curved(
+    z: Tensor,
+    index: Tensor,
+    out: Tensor,
+    statistics: Sequence[Summand],
+    masked: Tensor | None,
+) -> tuple[Tensor, Sums, list[Tensor | None], Classes]:
+    """Write p to ``out``; return log_u, the sums, the slopes of their terms, and the classes."""
+    if z.dim() == 2:
+        torch.log_softmax(z, 1, out=out)
+    else:  # torch would copy what is not contiguous
+        torch.sub(z, z.amax(1, keepdim=True), out=out)
+        out.sub_(out.exp().sum(1, keepdim=True).log_())
+    log_p = out.clamp_min_(lowest(z.dtype))
+    log_u = log_p.gather(1, index)
+    sums: list[Tensor] = []
+    slopes: list[Tensor | None] = []
+    for f in statistics:
+        if isinstance(f, LogSum) and masked is None:
+            sums.append(log_p.sum(1, keepdim=True))
+            slopes.append(None)
+            continue
+        value, slope = f.with_slope(log_p)
+        if masked is not None:
+            value, slope = value.masked_fill(masked, 0), slope.masked_fill_(masked, 0)
+        sums.append(value.sum(1, keepdim=True))
+        slopes.append(slope)
+    out.exp_()
+    classes: Classes = z.shape[1]
+    if masked is not None:
+        classes = classes - masked.sum(1, keepdim=True)
+    return log_u, tuple(sums), slopes, classes

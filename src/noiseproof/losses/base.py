@@ -1,10 +1,7 @@
 """What every loss is: a drop-in for ``nn.CrossEntropyLoss`` that knows its own mathematics."""
 
-import dataclasses
-import functools
-import typing
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self, dataclass_transform
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import torch
 from torch import Tensor, nn
@@ -13,31 +10,30 @@ from noiseproof import kernels
 from noiseproof.errors import ParameterError
 from noiseproof.kernels import Scale
 from noiseproof.losses.derivatives import Derivatives, derivatives
-from noiseproof.losses.parameter import Interval, checked, parameter, write_number
+from noiseproof.losses.parameter import Interval, checked, parameter
+from noiseproof.losses.reduction import Reduction, nan_for, reduced, scale_of, total_weight
 from noiseproof.losses.targets import (
-    as_rows,
+    Batch,
+    as_batch,
     class_weights,
     compute_dtype,
-    is_traced,
     row_weights,
-    total_weight,
     without_ignored,
 )
+from noiseproof.losses.written import Written
 
 #: Every named loss, by name. Subclassing :class:`Loss` adds to it; tests and tools walk it.
 registry: dict[str, type["Loss"]] = {}
 
-OPTIONS = ("weight", "ignore_index", "reduction", "label_smoothing")
-
 
 @dataclass_transform(eq_default=False, field_specifiers=(parameter, field))
 @dataclass(eq=False, repr=False, kw_only=True)
-class Loss(nn.Module):
+class Loss(Written, nn.Module):
     """A loss L(u, i) of class probabilities u = softmax(logits) and a label i.
 
     A subclass declares its parameters with :func:`parameter` and says :meth:`per_class`, or, as
-    a :class:`Pointwise`, only ``value``. The options are those of ``nn.CrossEntropyLoss``, mean
-    the same, and are given by name.
+    a :class:`Pointwise`, only ``value``. It may change the logits first: :meth:`transform`.
+    The options are those of ``nn.CrossEntropyLoss``, mean the same, and are given by name.
 
     Args:
         weight: a weight for each class, shape (K,).
@@ -50,22 +46,36 @@ class Loss(nn.Module):
 
     weight: Tensor | None = field(default_factory=lambda: None)
     ignore_index: int = -100
-    reduction: Literal["none", "mean", "sum"] = "mean"
+    reduction: Reduction = "mean"
     label_smoothing: float = 0.0
 
     # What the formula promises; the tests hold every registered loss to it.
     symmetric: ClassVar[bool] = False
     bounded: ClassVar[bool] = True
     random: ClassVar[bool] = False
+    #: Whether this is plain cross entropy, -log u, whatever its options.
+    is_cross_entropy: ClassVar[bool] = False
 
     @property
     def closed_form(self) -> bool:
         """Whether :meth:`block` differentiates by formula, not by autograd."""
         return False
 
+    @property
+    def transforms(self) -> bool:
+        """Whether the logits are changed before the softmax."""
+        return type(self).transform is not Loss.transform
+
+    @property
+    def along_dim_1(self) -> bool:
+        """Whether :meth:`block` takes (n, K, d) as well as (n, K)."""
+        return False
+
     def __init_subclass__(cls, register: bool = True, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         dataclass(eq=False, repr=False)(cls)
+        if "text_name" not in cls.__dict__:
+            cls.text_name = cls.__name__
         if register:
             known = registry.get(cls.__name__)
             if known is not None and known.__module__ != cls.__module__:
@@ -97,25 +107,64 @@ class Loss(nn.Module):
 
     # The mathematics
 
+    def transform(self, z: Tensor) -> Tensor:
+        """Return the logits (M, K) that the softmax is taken of: a subclass may change them."""
+        return z
+
     def per_class(self, log_p: Tensor) -> Tensor:
-        """Return L(u, k), the loss had the label been k, for every k: the shape of ``log_p``."""
+        """Return L(u, k), the loss had the label been k, for every k: the shape of ``log_p``.
+
+        ``log_p`` (..., K) is log u, of the logits as :meth:`transform` leaves them.
+        """
         raise NotImplementedError(f"{type(self).__name__} has to define per_class(log_p)")
 
     def per_sample(self, log_p: Tensor, target: Tensor) -> Tensor:
         """Return L(u, y) for each row of ``log_p`` (..., K) and its label (...)."""
         return picked(self.per_class(log_p), target)
 
+    # From logits to losses: every path below, and linear_loss, goes through one of these three.
+
     def rows(self, z: Tensor, target: Tensor) -> Tensor:
         """Return L(u, y), (M,) or (M, 1), of logits (M, K), by operations autograd knows."""
-        return self.per_sample(log_softmax(z), target)
+        return self._rows(self.transform(z), target)
+
+    def class_rows(self, z: Tensor) -> Tensor:
+        """Return L(u, k) for every k, (M, K), of logits (M, K), by operations autograd knows."""
+        return self._class_rows(self.transform(z))
 
     def block(self, z: Tensor, target: Tensor, scale: Scale, out: Tensor) -> Tensor:
         """Write the gradient of a block of rows, as :mod:`noiseproof.kernels` describes."""
+        if not self.transforms:
+            return self._block(z, target, scale, out)
         with torch.enable_grad():
             leaf = z.detach().requires_grad_()
-            rows = self.per_sample(torch.log_softmax(leaf, -1), target)
-            (gradient,) = torch.autograd.grad((rows * scale).sum(), leaf)
-        out.copy_(gradient)
+            changed = self.transform(leaf)
+        inner = torch.empty_like(changed)
+        rows = self._block(changed.detach(), target, scale, inner)
+        out.copy_(torch.autograd.grad(changed, leaf, inner)[0])
+        return rows
+
+    # The same of logits that have been transformed.
+
+    def _rows(self, z: Tensor, target: Tensor) -> Tensor:
+        return self.per_sample(log_softmax(z), target)
+
+    def _class_rows(self, z: Tensor) -> Tensor:
+        return self.per_class(log_softmax(z))
+
+    def _block(self, z: Tensor, target: Tensor, scale: Scale, out: Tensor) -> Tensor:
+        with torch.enable_grad():
+            leaf = z.detach().requires_grad_()
+            rows = self._rows(leaf, target).flatten()
+            out.copy_(gradient_of((rows * scale).sum(), leaf))
+        return rows.detach()
+
+    def mixture_block(self, z: Tensor, t: Tensor, scale: Scale, out: Tensor) -> Tensor:
+        """As :meth:`block`, of sum_k t_k L(u, k) with t (n, K)."""
+        with torch.enable_grad():
+            leaf = z.detach().requires_grad_()
+            rows = (t * self.class_rows(leaf)).sum(-1)
+            out.copy_(gradient_of((rows * scale).sum(), leaf))
         return rows.detach()
 
     def slopes_of_label(self, log_p: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
@@ -123,14 +172,14 @@ class Loss(nn.Module):
         with torch.enable_grad():
             leaf = log_p.detach().requires_grad_()
             rows = self.per_sample(leaf, target)
-            return rows.detach(), _gradient(rows.sum(), leaf)
+            return rows.detach(), gradient_of(rows.sum(), leaf)
 
     def slopes_of_mixture(self, log_p: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
         """Return sum_k t_k L(u, k), (M,), and its derivative in log p, (M, K)."""
         with torch.enable_grad():
             leaf = log_p.detach().requires_grad_()
             rows = (t * self.per_class(leaf)).sum(-1)
-            return rows.detach(), _gradient(rows.sum(), leaf)
+            return rows.detach(), gradient_of(rows.sum(), leaf)
 
     def derivatives(self, scores: Any, target: Any, weight: Any = None) -> Derivatives:
         """Return value, gradient and curvature in raw scores, as boosting wants them.
@@ -162,175 +211,96 @@ class Loss(nn.Module):
 
     # The behaviour of nn.CrossEntropyLoss
 
-    def forward(self, logits: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of ``logits`` for class indices or class probabilities ``target``."""
-        z, y, unreduced = as_rows(logits, target)
-        if y.is_floating_point():
-            loss = self._of_probabilities(z, y)
+    def forward(
+        self,
+        input: Tensor,
+        target: Tensor,
+        sample_weight: Tensor | None = None,
+    ) -> Tensor:
+        """Return the loss of logits for class indices or class probabilities.
+
+        Args:
+            input: logits, (N, K), (N, K, d1, ...) or (K,).
+            target: class indices, the shape of ``input`` without K, or class probabilities, the
+                shape of ``input``.
+            sample_weight: what each row counts, the shape of ``input`` without K. A mean divides
+                by the sum of the effective weights: the sample's times, for class indices, that
+                of its class. So rows of weight 0 are rows left out, and a weight of 2 is a row
+                given twice.
+        """
+        batch = as_batch(input, target, sample_weight, planes=self.along_dim_1)
+        if batch.soft:
+            loss = self._of_probabilities(batch)
         elif self.label_smoothing > 0:
-            loss = self._smoothed(z, y)
+            loss = self._smoothed(batch.as_rows())
         else:
-            loss = self._of_labels(z, y)
-        return loss.reshape(unreduced) if self.reduction == "none" else loss
+            loss = self._of_labels(batch)
+        return loss.reshape(batch.unreduced) if self.reduction == "none" else loss
 
-    def _of_labels(self, z: Tensor, y: Tensor) -> Tensor:
-        if self.ignore_index < 0 and y.device.type == "cpu" and not (self.random or is_traced()):
-            # Most batches have no ignored label and no wrong one; gather looks at them anyway.
-            try:
-                return self._of_valid_labels(z, y, None)
-            except (IndexError, RuntimeError):
-                y, valid = without_ignored(y, z.shape[1], self.ignore_index)
-                if valid is None:
-                    raise
-                return self._of_valid_labels(z, y, valid)
-        return self._of_valid_labels(z, *without_ignored(y, z.shape[1], self.ignore_index))
-
-    def _of_valid_labels(self, z: Tensor, y: Tensor, valid: Tensor | None) -> Tensor:
-        scale = self._scale(row_weights(z, y, valid, self.weight), valid, y.shape[0])
+    def _of_labels(self, batch: Batch) -> Tensor:
+        z = batch.z
+        y, valid = without_ignored(batch.y, z.shape[1], self.ignore_index)
+        weights = row_weights(z, y, valid, self.weight, batch.w)
+        scale = scale_of(self.reduction, weights, valid, y.numel())
 
         def plain(z: Tensor) -> Tensor:
-            return self._reduced(self.rows(z, y), scale)
+            rows = z if z.dim() == 2 else z.movedim(1, -1).flatten(0, 1)
+            return reduced(self.rows(rows, y.flatten()), self.reduction, scale, y.shape)
 
-        differentiated = z.requires_grad and torch.is_grad_enabled()
-        if not differentiated or self.random or is_traced():
-            return plain(z)
-        if not self.closed_form and (z.numel() <= kernels.SMALL or any(self.parameters())):
+        if not (z.requires_grad and torch.is_grad_enabled() and self._fuses(z)):
             return plain(z)
 
         def fused(z: Tensor) -> tuple[Tensor, Tensor]:
-            rows, gradient = kernels.by_rows(self.block, z, y, scale)
-            return self._reduced(rows, scale), gradient
+            rows, gradient = kernels.by_blocks(self.block, z, y, scale)
+            return reduced(rows, self.reduction, scale, y.shape), gradient
 
         return kernels.attach(z, fused, plain)
 
-    def _smoothed(self, z: Tensor, y: Tensor) -> Tensor:
-        y, valid = without_ignored(y, z.shape[1], self.ignore_index)
-        weights = row_weights(z, y, valid, self.weight)
-        losses = self.per_class(log_softmax(z))
+    def _fuses(self, z: Tensor) -> bool:
+        """Whether a kernel may compute the gradient together with the value, and it pays."""
+        if self.random or not kernels.is_plain(z):
+            return False
+        return self.closed_form or (z.numel() > kernels.SMALL and not any(self.parameters()))
+
+    def _smoothed(self, batch: Batch) -> Tensor:
+        z = batch.z
+        y, valid = without_ignored(batch.y, z.shape[1], self.ignore_index)
+        weights = row_weights(z, y, valid, self.weight, batch.w)
+        losses = self.class_rows(z)
         if self.weight is not None:
             losses = losses * class_weights(z, self.weight)
         smoothing = self.label_smoothing
         rows = (1 - smoothing) * picked(losses, y) + smoothing * losses.mean(-1)
+        if batch.w is not None:
+            rows = torch.where(batch.w == 0, 0, rows) * batch.w.to(rows.dtype)
         if valid is not None:
             rows = torch.where(valid, rows, 0)
         # The class weights are in the rows already; the mean still divides by those of the labels.
         if self.reduction != "mean" or weights is None:
-            return self._reduced(rows, 1.0)
-        return rows.sum() / total_weight(weights, valid) + _nan_for(weights.sum())
+            return reduced(rows, self.reduction, 1.0, y.shape)
+        return rows.sum() / total_weight(weights, valid) + nan_for(weights.sum())
 
-    def _of_probabilities(self, z: Tensor, probabilities: Tensor) -> Tensor:
+    def _of_probabilities(self, batch: Batch) -> Tensor:
         if self.ignore_index >= 0:
             raise ParameterError("ignore_index is for class indices, not for class probabilities")
-        t = probabilities.to(compute_dtype(z))
+        z = batch.z
+        t = batch.y.to(compute_dtype(z))
         if self.label_smoothing > 0:
             t = t * (1 - self.label_smoothing) + self.label_smoothing / z.shape[1]
         if self.weight is not None:
             t = t * class_weights(z, self.weight)
-        return self._reduced(
-            (t * self.per_class(log_softmax(z))).sum(-1), self._scale(None, None, len(z))
-        )
-
-    def _scale(self, weights: Tensor | None, valid: Tensor | None, rows: int) -> Scale:
-        """What each row counts in the result: its weight, over the sum of them for a mean."""
-        if weights is None:
-            return 1.0 / max(rows, 1) if self.reduction == "mean" else 1.0
-        return weights / total_weight(weights, valid) if self.reduction == "mean" else weights
-
-    def _reduced(self, rows: Tensor, scale: Scale) -> Tensor:
-        if isinstance(scale, float):
-            if self.reduction == "mean":
-                return rows.mean()
-            return rows.sum() if self.reduction == "sum" else rows.flatten()
-        # A row of weight 0 counts nothing, whatever it holds.
-        rows = torch.where(scale == 0, 0, rows.flatten())
-        if self.reduction == "none":
-            return rows * scale
-        total = torch.dot(rows, scale)
-        return total + _nan_for(scale.sum()) if self.reduction == "mean" else total
-
-    # Text and algebra
-
-    @classmethod
-    def parameters_declared(cls) -> list[dataclasses.Field[Any]]:
-        """The fields that make up the mathematics, in order; the options are not among them."""
-        return [f for f in dataclasses.fields(cls) if f.init and f.name not in OPTIONS]
-
-    @classmethod
-    @functools.cache
-    def parameter_types(cls) -> dict[str, Any]:
-        """The type of each declared parameter, also where annotations are kept as text."""
-        declared = {f.name: f.type for f in cls.parameters_declared()}
-        try:
-            hints = typing.get_type_hints(cls) if declared else {}
-        except NameError:  # text that names something inside a function: only the words are left
-            words = {"float": float, "int": int, "bool": bool}
-            hints = {name: words.get(str(kind), kind) for name, kind in declared.items()}
-        return {name: hints[name] for name in declared}
-
-    @classmethod
-    @functools.cache
-    def domains(cls) -> dict[str, Interval]:
-        """The numeric parameters and the interval each must be in."""
-        types = cls.parameter_types()
-        declared = {f.name: f.metadata.get("domain") for f in cls.parameters_declared()}
-        return {
-            name: domain
-            for name, domain in declared.items()
-            if domain and types[name] in (int, float)
-        }
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of ``nn.CrossEntropyLoss`` this loss was built with."""
-        return {name: getattr(self, name) for name in OPTIONS}
-
-    def __str__(self) -> str:
-        written = []
-        for f in self.parameters_declared():
-            value = getattr(self, f.name)
-            if isinstance(value, bool):
-                written += [f"{f.name}={value}"] if value != f.default else []
-            else:
-                text = write_number(value) if isinstance(value, float) else str(value)
-                written.append(text if isinstance(value, Loss) else f"{f.name}={text}")
-        return type(self).__name__ + (f"({', '.join(written)})" if written else "")
-
-    def __repr__(self) -> str:
-        defaults = {"weight": None, "ignore_index": -100, "reduction": "mean", "label_smoothing": 0}
-        changed = [
-            f"{name}={value!r}"
-            for name, value in self.options.items()
-            if (value is not None if name == "weight" else value != defaults[name])
-        ]
-        return f"<{', '.join([str(self), *changed])}>"
-
-    def __add__(self, other: "Loss") -> "Loss":
-        from noiseproof.losses.combine import weighted_sum  # it is made of losses
-
-        return (
-            weighted_sum([(1.0, self), (1.0, other)]) if isinstance(other, Loss) else NotImplemented
-        )
-
-    def __mul__(self, factor: float) -> "Loss":
-        from noiseproof.losses.combine import weighted_sum
-
-        if not isinstance(factor, (int, float)) or isinstance(factor, bool):
-            return NotImplemented
-        return weighted_sum([(factor, self)])
-
-    __rmul__ = __mul__
+        w = None if batch.w is None else batch.w.to(compute_dtype(z))
+        scale = scale_of(self.reduction, w, None, len(z))
+        rows = (t * self.class_rows(z)).sum(-1)
+        return reduced(rows, self.reduction, scale, rows.shape)
 
 
-def _gradient(total: Tensor, leaf: Tensor) -> Tensor:
-    if not total.requires_grad:  # a step function: flat wherever it has a slope
+def gradient_of(total: Tensor, leaf: Tensor) -> Tensor:
+    """Return d total / d leaf; 0 for a step function, flat wherever it has a slope."""
+    if not total.requires_grad:
         return torch.zeros_like(leaf)
     (gradient,) = torch.autograd.grad(total, leaf, materialize_grads=True)
     return gradient
-
-
-def _nan_for(total: Tensor) -> Tensor:
-    """Return 0, or NaN where ``total`` is 0: a mean over nothing, as torch has it."""
-    return total / total - 1
 
 
 def log_softmax(z: Tensor) -> Tensor:

@@ -1,124 +1,16 @@
-"""Losses made of losses: normalised ones and positive combinations."""
+"""Positive combinations of losses."""
 
 from collections.abc import Sequence
-from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from noiseproof import kernels
 from noiseproof.errors import ParameterError
-from noiseproof.kernels import Scale
-from noiseproof.losses.base import OPTIONS, Loss, picked
-from noiseproof.losses.cross_entropy import CE
-from noiseproof.losses.focal import FL
-from noiseproof.losses.generalized import GCE
-from noiseproof.losses.parameter import Interval, checked, parameter, write_number
+from noiseproof.kernels import Classes, Scale, Summand, Sums
+from noiseproof.losses.base import Loss
+from noiseproof.losses.parameter import Interval, checked, write_number
 from noiseproof.losses.pointwise import Pointwise, RowLoss
-
-
-class Normalized(Loss):
-    """A pointwise loss over its sum for all classes, l(u) / sum_k l(p_k): always symmetric.
-
-    Reference:
-        Ma et al., Normalized loss functions for deep learning with noisy labels, ICML 2020.
-
-    Example:
-        >>> import torch
-        >>> Normalized(CE())(torch.zeros(1, 10), torch.tensor([3]))
-        tensor(0.1000)
-    """
-
-    base: Pointwise = parameter()
-
-    symmetric: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.base, Pointwise):
-            raise ParameterError(f"Normalized takes a pointwise loss, got {self.base}")
-        if any(f"{name}=" in repr(self.base) for name in OPTIONS):
-            raise ParameterError("give the options to Normalized, not to the loss inside it")
-
-    @property
-    def closed_form(self) -> bool:
-        """Whether the base says its own ``with_slope``."""
-        return self.base.closed_form
-
-    def per_class(self, log_p: Tensor) -> Tensor:
-        """Return l(p_k) / sum_j l(p_j) for every k."""
-        values = self.base.value(log_p)
-        return values / _positive(values.sum(-1, keepdim=True))
-
-    def per_sample(self, log_p: Tensor, target: Tensor) -> Tensor:
-        """Return l(u) / sum_j l(p_j) for each row."""
-        values = self.base.value(log_p)
-        return picked(values, target) / _positive(values.sum(-1))
-
-    def block(self, z: Tensor, target: Tensor, scale: Scale, out: Tensor) -> Tensor:
-        """Write the gradient of a block of rows."""
-        return kernels.normalized_block(z, target, scale, out, self.base.with_slope)
-
-
-class NCE(RowLoss, Normalized):
-    """Normalised cross entropy, log u / sum_k log p_k.
-
-    Example:
-        >>> import torch
-        >>> NCE()(torch.zeros(1, 10), torch.tensor([3]))
-        tensor(0.1000)
-    """
-
-    base: Pointwise = field(init=False, default_factory=CE)
-
-    def from_row(self, log_u: Tensor, sum_log_p: Tensor | None) -> Tensor:
-        """Return log u / sum_k log p_k."""
-        assert sum_log_p is not None
-        return log_u / _negative(sum_log_p)
-
-    def with_slopes(
-        self, log_u: Tensor, sum_log_p: Tensor | None
-    ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Slopes: 1 / s and -log u / s^2."""
-        assert sum_log_p is not None
-        c = _negative(sum_log_p).reciprocal_()
-        value = log_u * c
-        return value, c, (value * c).neg_()
-
-
-class NFL(Normalized):
-    """Normalised focal loss.
-
-    Example:
-        >>> import torch
-        >>> NFL(gamma=0.5)(torch.zeros(1, 10), torch.tensor([3]))
-        tensor(0.1000)
-    """
-
-    gamma: float = parameter(default=0.5, at_least=0)
-    base: Pointwise = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.base = FL(self.gamma)
-        super().__post_init__()
-
-
-class NGCE(Normalized):
-    """Normalised generalised cross entropy.
-
-    Example:
-        >>> import torch
-        >>> NGCE(q=0.7)(torch.zeros(1, 10), torch.tensor([3]))
-        tensor(0.1000)
-    """
-
-    q: float = parameter(default=0.7, above=0, at_most=1)
-    base: Pointwise = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.base = GCE(self.q)
-        super().__post_init__()
 
 
 class WeightedSum(Loss, register=False):
@@ -129,11 +21,21 @@ class WeightedSum(Loss, register=False):
 
     def per_class(self, log_p: Tensor) -> Tensor:
         """Return the weighted sum of the terms' ``per_class``."""
+        self._check_one_softmax()
         return self._sum([term.per_class(log_p) for term in self.losses])
 
     def per_sample(self, log_p: Tensor, target: Tensor) -> Tensor:
         """Return the weighted sum of the terms' ``per_sample``."""
+        self._check_one_softmax()
         return self._sum([term.per_sample(log_p, target) for term in self.losses])
+
+    def rows(self, z: Tensor, target: Tensor) -> Tensor:
+        """Return the weighted sum of the terms' rows, each of its own transformed logits."""
+        return self._sum([term.rows(z, target).flatten() for term in self.losses])
+
+    def class_rows(self, z: Tensor) -> Tensor:
+        """Return the weighted sum of the terms' losses for every k."""
+        return self._sum([term.class_rows(z) for term in self.losses])
 
     def block(self, z: Tensor, target: Tensor, scale: Scale, out: Tensor) -> Tensor:
         """Write the gradient of a block of rows: a pass for each term."""
@@ -144,17 +46,24 @@ class WeightedSum(Loss, register=False):
         out.copy_(total)
         return self._sum(rows)
 
-    def _sum(self, values: Sequence[Tensor | None]) -> Tensor:
-        """Return the weighted sum of the values there are."""
-        total = None
-        for factor, value in zip(self.factors, values, strict=True):
-            if value is None:
-                continue
-            if total is None:
-                total = value if factor == 1 else value * factor
-            else:
-                total = torch.add(total, value, alpha=factor)
-        assert total is not None
+    @property
+    def transforms(self) -> bool:
+        """Whether any term does."""
+        return any(term.transforms for term in self.losses)
+
+    def _check_one_softmax(self) -> None:
+        changing = [str(term) for term in self.losses if term.transforms]
+        if changing:
+            raise ParameterError(
+                f"{changing[0]} changes the logits, the terms beside it do not: this sum has no "
+                "one log_p; ask rows(logits, target) or class_rows(logits)"
+            )
+
+    def _sum(self, values: Sequence[Tensor]) -> Tensor:
+        """Return the weighted sum of the terms' values."""
+        total = values[0] if self.factors[0] == 1 else values[0] * self.factors[0]
+        for factor, value in zip(self.factors[1:], values[1:], strict=True):
+            total = torch.add(total, value, alpha=factor)
         return total
 
     @property
@@ -190,24 +99,45 @@ class WeightedSum(Loss, register=False):
 
 
 class RowSum(WeightedSum, RowLoss, register=False):
-    """A combination of losses of log u and sum_k log p_k: one kernel."""
+    """A combination of row losses: one kernel, each of their sums computed once."""
 
     per_class = RowLoss.per_class
     per_sample = RowLoss.per_sample
+    rows = RowLoss.rows
+    class_rows = RowLoss.class_rows
     block = RowLoss.block
 
-    def from_row(self, log_u: Tensor, sum_log_p: Tensor | None) -> Tensor:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        every = [f for term in self.losses for f in term.statistics]
+        self._statistics = tuple(dict.fromkeys(every))
+        self._places = [[self._statistics.index(f) for f in t.statistics] for t in self.losses]
+
+    @property
+    def statistics(self) -> Sequence[Summand]:  # type: ignore[override]
+        """The sums of all terms, each once."""
+        return self._statistics
+
+    def from_row(self, log_u: Tensor, sums: Sums, classes: Classes) -> Tensor:
         """Return the weighted sum of the terms."""
-        return self._sum([term.from_row(log_u, sum_log_p) for term in self.losses])
+        own = ([sums[i] for i in places] for places in self._places)
+        pairs = zip(self.losses, own, strict=True)
+        return self._sum([term.from_row(log_u, tuple(s), classes) for term, s in pairs])
 
     def with_slopes(
-        self, log_u: Tensor, sum_log_p: Tensor | None
-    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        self, log_u: Tensor, sums: Sums, classes: Classes
+    ) -> tuple[Tensor, Tensor, Sums]:
         """Slopes: the weighted sums of the terms'."""
-        values, c, d = zip(
-            *(term.with_slopes(log_u, sum_log_p) for term in self.losses), strict=True
-        )
-        return self._sum(values), self._sum(c), self._sum(d)
+        values, c = [], []
+        d: list[Tensor | None] = [None] * len(sums)
+        for factor, term, places in zip(self.factors, self.losses, self._places, strict=True):
+            value, slope, slopes = term.with_slopes(log_u, tuple(sums[i] for i in places), classes)
+            values.append(value)
+            c.append(slope)
+            for i, x in zip(places, slopes, strict=True):
+                old = d[i]
+                d[i] = x * factor if old is None else torch.add(old, x, alpha=factor)
+        return self._sum(values), self._sum(c), tuple(x for x in d if x is not None)
 
 
 class PointwiseSum(WeightedSum, Pointwise, register=False):
@@ -215,6 +145,8 @@ class PointwiseSum(WeightedSum, Pointwise, register=False):
 
     per_class = Pointwise.per_class
     per_sample = Pointwise.per_sample
+    rows = Pointwise.rows
+    class_rows = Pointwise.class_rows
     block = Pointwise.block
 
     def value(self, log_u: Tensor) -> Tensor:
@@ -231,18 +163,19 @@ def weighted_sum(terms: Sequence[tuple[float, Loss]]) -> Loss:
     """Return the positive combination of ``terms``, with the options they share (Theorem 5)."""
     flat: list[tuple[float, Loss]] = []
     for factor, term in terms:
-        positive = Interval(above=0)
-        factor = checked("weight", factor, positive)
         inner = [(1.0, term)]
         if isinstance(term, WeightedSum):
             inner = list(zip(term.factors, term.losses, strict=True))
-        flat += [(checked("weight", factor * f, positive), t) for f, t in inner]
+        factor = _positive(factor, term)
+        flat += [(_positive(factor * f, t), t) for f, t in inner]
     options = _shared_options([term for _, term in terms])
     losses = [term for _, term in flat]
     if len(flat) == 1 and flat[0][0] == 1:
         return losses[0]
     kind = WeightedSum
-    if all(isinstance(loss, Pointwise) for loss in losses):
+    if any(loss.transforms for loss in losses):
+        kind = WeightedSum  # each term has probabilities of its own
+    elif all(isinstance(loss, Pointwise) for loss in losses):
         kind = PointwiseSum
     elif all(isinstance(loss, RowLoss) for loss in losses):
         kind = RowSum
@@ -262,9 +195,5 @@ def _shared_options(losses: Sequence[Loss]) -> dict[str, Any]:
     return first
 
 
-def _positive(x: Tensor) -> Tensor:
-    return x.clamp_min(kernels.least_divisor(x.dtype))
-
-
-def _negative(x: Tensor) -> Tensor:
-    return x.clamp_max(-kernels.least_divisor(x.dtype))
+def _positive(factor: float, term: Loss) -> float:
+    return checked(f"weight of {term}", factor, Interval(above=0))

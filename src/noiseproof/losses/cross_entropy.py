@@ -1,5 +1,6 @@
 """Cross entropy."""
 
+from dataclasses import field
 from typing import ClassVar
 
 import torch
@@ -18,7 +19,11 @@ class CE(Pointwise):
         tensor(2.3026)
     """
 
+    # Positional, as nn.CrossEntropyLoss has it.
+    weight: Tensor | None = field(default_factory=lambda: None, kw_only=False)
+
     bounded: ClassVar[bool] = False
+    is_cross_entropy: ClassVar[bool] = True
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return -log u."""

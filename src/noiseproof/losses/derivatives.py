@@ -28,6 +28,8 @@ def derivatives(loss: "Loss", scores: Any, target: Any, weight: Any = None) -> D
     """Return the derivatives of ``loss``; :meth:`Loss.derivatives` says which."""
     if loss.random:
         raise ParameterError(f"{loss} draws at random: it has no fixed derivatives")
+    if loss.transforms:
+        raise ParameterError(f"{loss} changes the logits: it has no derivatives in raw scores")
     in_torch = isinstance(scores, Tensor)
     z, y = _tensor(scores), _tensor(target)
     if z.dim() != 2 or not z.is_floating_point():
@@ -66,7 +68,7 @@ def _block(
     """
     log_p = torch.log_softmax(z, 1).clamp_min_(torch.finfo(z.dtype).min * 2.0**-30)
     if y.is_floating_point() or loss.label_smoothing > 0:
-        value, g = loss.slopes_of_mixture(log_p, _mixture(loss, z, y))
+        value, g = loss.slopes_of_mixture(log_p, mixture(loss, z, y))
         size = g.abs().sum(1, keepdim=True)
         total = g.sum(1, keepdim=True)
     else:
@@ -91,7 +93,7 @@ def _block(
     return value
 
 
-def _mixture(loss: "Loss", z: Tensor, y: Tensor) -> Tensor:
+def mixture(loss: "Loss", z: Tensor, y: Tensor) -> Tensor:
     """Return how much the loss of each class counts in each row."""
     if y.is_floating_point():
         t = y.to(z.dtype)

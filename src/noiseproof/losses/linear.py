@@ -7,25 +7,44 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from noiseproof import kernels
-from noiseproof.errors import ParameterError, ShapeError
+from noiseproof.errors import InputTypeError, ParameterError, ShapeError
 from noiseproof.losses.base import Loss
-from noiseproof.losses.targets import row_weights, without_ignored
+from noiseproof.losses.derivatives import mixture
+from noiseproof.losses.reduction import reduced, scale_of, total_weight
+from noiseproof.losses.targets import (
+    compute_dtype,
+    not_a_tensor,
+    row_weights,
+    sample_weights,
+    without_ignored,
+)
 
 
 def linear_loss(
-    hidden: Tensor, weight: Tensor, target: Tensor, loss: Loss, bias: Tensor | None = None
+    hidden: Tensor,
+    weight: Tensor,
+    target: Tensor,
+    loss: Loss,
+    bias: Tensor | None = None,
+    *,
+    sample_weight: Tensor | None = None,
+    block_rows: int | None = None,
 ) -> Tensor:
     """Return ``loss(hidden @ weight.T + bias, target)`` without ever holding all the logits.
 
     With 128,000 classes the logits and their gradient are most of the memory of a step. Here a
-    block of rows is multiplied, turned into its own gradient in place and used up.
+    block of rows is multiplied, turned into its own gradient in place and used up. Under
+    ``torch.compile``, ``torch.func``, on the meta device and for losses that draw, where a second
+    pass is impossible or would draw again, the logits are computed as usual.
 
     Args:
         hidden: (..., d) features; the leading dimensions are those of ``target``.
         weight: (K, d) weight of the layer, as ``nn.Linear`` has it.
-        target: (...) class indices.
-        loss: any loss; its class weights, ``ignore_index`` and ``reduction`` are respected.
+        target: (...) class indices or (..., K) class probabilities.
+        loss: any loss; all its options are respected.
         bias: (K,) or ``None``.
+        sample_weight: (...) what each row counts, as for the loss itself.
+        block_rows: rows in a block; by default as many as 2^25 logits allow.
 
     Example:
         >>> import noiseproof as nf
@@ -34,22 +53,54 @@ def linear_loss(
         >>> bool(nf.linear_loss(h, W, y, agce).isclose(agce(h @ W.T, y)))
         True
     """
-    _check(hidden, weight, target, bias, loss)
-    if loss.random:  # a pass that is done again would draw again
-        logits = linear(hidden, weight, bias).reshape(-1, len(weight))
-        drawn: Tensor = loss(logits, target.reshape(-1))
-        return drawn.reshape(target.shape) if loss.reduction == "none" else drawn
-    h, y = hidden.reshape(-1, hidden.shape[-1]), target.reshape(-1).long()
+    _check(hidden, weight, target, bias, loss, block_rows)
+    shape, classes = hidden.shape[:-1], len(weight)
+    h = hidden.reshape(-1, hidden.shape[-1])
+    soft = target.is_floating_point()
+    y = target.reshape(-1, classes) if soft else target.reshape(-1).long()
+    w = None if sample_weight is None else sample_weights(sample_weight, shape).reshape(-1)
+    if loss.random or not (kernels.is_plain(h) and kernels.is_plain(weight)):
+        value: Tensor = Loss.__call__(loss, linear(h, weight, bias), y, w)
+        return value.reshape(shape) if loss.reduction == "none" else value
     device = hidden.device.type
     if torch.is_autocast_enabled(device):
         low = torch.get_autocast_dtype(device)
         h, weight = h.to(low), weight.to(low)
         bias = None if bias is None else bias.to(low)
+    scale, y, block = _prepared(loss, weight, y, w, soft)
+    value = _LinearLoss.apply(  # type: ignore[no-untyped-call]
+        h, weight, bias, y, scale, loss.reduction, block, block_rows
+    )
+    return value.reshape(shape) if loss.reduction == "none" else value
+
+
+def _prepared(
+    loss: Loss, weight: Tensor, y: Tensor, w: Tensor | None, soft: bool
+) -> tuple[kernels.Scale, Tensor, kernels.Block]:
+    """Return what each row counts, the targets without ignored ones, and the block function."""
+    z = weight.new_empty(0, len(weight))  # the dtype and the classes of the logits
+    if soft:
+        if loss.ignore_index >= 0:
+            raise ParameterError("ignore_index is for class indices, not for class probabilities")
+        wide = None if w is None else w.to(compute_dtype(z))
+        scale = scale_of(loss.reduction, wide, None, len(y))
+        return scale, y, _mixture_block(loss)
     y, valid = without_ignored(y, len(weight), loss.ignore_index)
-    logits_like = weight.new_empty(0, len(weight))
-    scale = loss._scale(row_weights(logits_like, y, valid, loss.weight), valid, len(y))
-    value: Tensor = _LinearLoss.apply(h, weight, bias, y, scale, loss)  # type: ignore[no-untyped-call]
-    return value.reshape(target.shape) if loss.reduction == "none" else value
+    weights = row_weights(z, y, valid, loss.weight, w)
+    if loss.label_smoothing == 0:
+        return scale_of(loss.reduction, weights, valid, len(y)), y, loss.block
+    # The class weights are in the mixture; a mean still divides by those of the labels.
+    scale = scale_of("sum", row_weights(z, y, valid, None, w), valid, len(y))
+    if loss.reduction == "mean":
+        scale = scale / (len(y) if weights is None else total_weight(weights, valid))
+    return scale, y, _mixture_block(loss)
+
+
+def _mixture_block(loss: Loss) -> kernels.Block:
+    def block(z: Tensor, y: Tensor, scale: kernels.Scale, out: Tensor) -> Tensor:
+        return loss.mixture_block(z, mixture(loss, z, y), scale, out)
+
+    return block
 
 
 class _LinearLoss(torch.autograd.Function):
@@ -61,17 +112,19 @@ class _LinearLoss(torch.autograd.Function):
         bias: Tensor | None,
         target: Tensor,
         scale: kernels.Scale,
-        loss: Loss,
+        reduction: Any,
+        block: kernels.Block,
+        block_rows: int | None,
     ) -> Tensor:
-        ctx.loss, ctx.scale, ctx.gradients = loss, scale, None
+        ctx.block, ctx.scale, ctx.block_rows, ctx.gradients = block, scale, block_rows, None
         ctx.save_for_backward(hidden, weight, bias, target)
         # A scalar loss knows its gradient up to a factor and computes it while the logits are
         # here; unreduced losses learn each row's factor only in the backward pass.
-        wanted = ctx.needs_input_grad[:3] if loss.reduction != "none" else (False, False, False)
-        done = kernels.linear_pass(loss.block, hidden, weight, bias, target, scale, wanted)
+        wanted = ctx.needs_input_grad[:3] if reduction != "none" else (False, False, False)
+        done = kernels.linear_pass(block, hidden, weight, bias, target, scale, wanted, block_rows)
         if any(wanted):
             ctx.gradients = (done.hidden, done.weight, done.bias)
-        return loss._reduced(done.rows, scale)
+        return reduced(done.rows, reduction, scale, done.rows.shape)
 
     @staticmethod
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor | None, ...]:
@@ -82,28 +135,53 @@ class _LinearLoss(torch.autograd.Function):
         if gradients is None:
             scale = (grad_output * ctx.scale).expand(len(target))
             done = kernels.linear_pass(
-                ctx.loss.block, hidden, weight, bias, target, scale, ctx.needs_input_grad[:3]
+                ctx.block,
+                hidden,
+                weight,
+                bias,
+                target,
+                scale,
+                ctx.needs_input_grad[:3],
+                ctx.block_rows,
             )
             gradients = (done.hidden, done.weight, done.bias)
         else:
             for gradient in gradients:
                 if gradient is not None:
                     gradient.mul_(grad_output)
-        return *gradients, None, None, None
+        return *gradients, None, None, None, None, None
 
 
-def _check(hidden: Tensor, weight: Tensor, target: Tensor, bias: Tensor | None, loss: Loss) -> None:
+def _check(
+    hidden: Tensor,
+    weight: Tensor,
+    target: Tensor,
+    bias: Tensor | None,
+    loss: Loss,
+    block_rows: int | None,
+) -> None:
+    if not isinstance(loss, Loss):
+        raise InputTypeError(
+            f"linear_loss takes a noiseproof loss, got {loss!r}"
+            + ("; build it first: nf.loss(text)" if isinstance(loss, str) else "")
+        )
+    given = {"hidden": hidden, "weight": weight, "target": target}
+    if bias is not None:
+        given["bias"] = bias
+    if not all(isinstance(x, Tensor) for x in given.values()):
+        raise not_a_tensor(**given)
     if weight.dim() != 2 or hidden.dim() < 1 or hidden.shape[-1] != weight.shape[1]:
         raise ShapeError(
             f"expected hidden (..., d) and weight (K, d), got {tuple(hidden.shape)} and "
             f"{tuple(weight.shape)}"
         )
-    if target.is_floating_point() or target.shape != hidden.shape[:-1]:
+    labels = hidden.shape[:-1]
+    if target.shape != ((*labels, len(weight)) if target.is_floating_point() else labels):
         raise ShapeError(
-            f"expected class indices of shape {tuple(hidden.shape[:-1])}, got {target.dtype} of "
-            f"shape {tuple(target.shape)}"
+            f"expected class indices of shape {tuple(labels)} or class probabilities of shape "
+            f"{(*labels, len(weight))}, got {target.dtype} of shape {tuple(target.shape)}"
         )
     if bias is not None and bias.shape != weight.shape[:1]:
         raise ShapeError(f"expected bias of shape ({len(weight)},), got {tuple(bias.shape)}")
-    if loss.label_smoothing > 0:
-        raise ParameterError("linear_loss has no label_smoothing: compute the logits instead")
+    if block_rows is not None and block_rows < 1:
+        raise ParameterError(f"expected `block_rows` >= 1, got {block_rows}")

@@ -1,5 +1,6 @@
-"""Losses that see a row of probabilities through one number, log u, or through two."""
+"""Losses that see a row of probabilities through log u alone, or through a few sums besides."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -7,61 +8,90 @@ from torch import Tensor
 
 from noiseproof import kernels
 from noiseproof.errors import ParameterError
-from noiseproof.kernels import Scale
+from noiseproof.kernels import Classes, LogSum, Scale, Summand, Sums
 from noiseproof.losses.base import Loss, finite, picked
 from noiseproof.losses.targets import compute_dtype
 
 
 class RowLoss(Loss, register=False):
-    """A loss of log u and s = sum_k log p_k: one pass over the logits, whatever the formula.
+    """A loss of log u and of sums over the classes, such as sum_k log p_k or sum_k p_k^2.
 
-    A subclass says :meth:`from_row`. :meth:`with_slopes` is derived from it; where a closed form
-    is at hand, overriding it saves small batches the derivation.
+    A subclass names its sums as :attr:`statistics` and says :meth:`from_row`; then it runs in one
+    pass over the logits, whatever the formula. :meth:`with_slopes` is derived from it; where a
+    closed form is at hand, overriding it saves small batches the derivation.
+
+    A class whose logit is -inf has no part in the sums, nor in the number of classes.
+
+    Example:
+        >>> import torch, noiseproof as nf
+        >>> class Squared(nf.RowLoss, register=False):  # sum_k (e_y - p)_k^2
+        ...     statistics = (nf.PowerSum(2),)
+        ...     def from_row(self, log_u, sums, classes):
+        ...         return 1 - 2 * log_u.exp() + sums[0]
+        >>> Squared()(torch.zeros(1, 4), torch.tensor([0]))
+        tensor(0.7500)
     """
 
-    needs_sum: ClassVar[bool] = True
+    statistics: ClassVar[Sequence[Summand]] = (LogSum(),)
 
-    def from_row(self, log_u: Tensor, sum_log_p: Tensor | None) -> Tensor:
-        """Return the loss for log u and sum_k log p_k (``None`` unless ``needs_sum``)."""
+    def from_row(self, log_u: Tensor, sums: Sums, classes: Classes) -> Tensor:
+        """Return the loss for log u, the sums in the order of :attr:`statistics`, and K."""
         raise NotImplementedError(f"{type(self).__name__} has to define from_row")
 
     def with_slopes(
-        self, log_u: Tensor, sum_log_p: Tensor | None
-    ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Return :meth:`from_row` and its derivatives in log u and in sum_k log p_k."""
+        self, log_u: Tensor, sums: Sums, classes: Classes
+    ) -> tuple[Tensor, Tensor, Sums]:
+        """Return :meth:`from_row` and its derivatives in log u and in each of the sums."""
         with torch.enable_grad():
-            log_u = log_u.detach().requires_grad_()
-            if sum_log_p is None:
-                rows = self.from_row(log_u, None)
-                if not rows.requires_grad:  # a step function: flat wherever it has a slope
-                    return rows, torch.zeros_like(rows), None
-                (c,) = torch.autograd.grad(rows.sum(), log_u)
-                return rows.detach(), c, None
-            sum_log_p = sum_log_p.detach().requires_grad_()
-            rows = self.from_row(log_u, sum_log_p)
-            c, d = torch.autograd.grad(rows.sum(), (log_u, sum_log_p), materialize_grads=True)
-        return rows.detach(), c, d
+            leaves = [x.detach().requires_grad_() for x in (log_u, *sums)]
+            rows = self.from_row(leaves[0], tuple(leaves[1:]), classes)
+            if not rows.requires_grad:  # a step function: flat wherever it has a slope
+                return rows, torch.zeros_like(rows), tuple(torch.zeros_like(s) for s in sums)
+            c, *ds = torch.autograd.grad(rows.sum(), leaves, materialize_grads=True)
+        return rows.detach(), c, tuple(ds)
+
+    @property
+    def along_dim_1(self) -> bool:
+        """Rows and planes alike, unless the logits are changed first."""
+        return not self.transforms
 
     def per_class(self, log_p: Tensor) -> Tensor:
         """Return L(u, k) for every k."""
-        return self.from_row(log_p, log_p.sum(-1, keepdim=True) if self.needs_sum else None)
+        sums = tuple(f.value(log_p).sum(-1, keepdim=True) for f in self.statistics)
+        return self.from_row(log_p, sums, log_p.shape[-1])
 
     def per_sample(self, log_p: Tensor, target: Tensor) -> Tensor:
         """Return L(u, y) for each row."""
-        return self.from_row(picked(log_p, target), log_p.sum(-1) if self.needs_sum else None)
+        sums = tuple(f.value(log_p).sum(-1) for f in self.statistics)
+        return self.from_row(picked(log_p, target), sums, log_p.shape[-1])
 
-    def rows(self, z: Tensor, target: Tensor) -> Tensor:
-        """Return L(u, y), (M, 1), of logits (M, K)."""
+    def _rows(self, z: Tensor, target: Tensor) -> Tensor:
         log_p = torch.log_softmax(z, -1, compute_dtype(z))
-        log_u = log_p.gather(-1, target.unsqueeze(-1))
-        if self.needs_sum:
-            return self.from_row(finite(log_u), finite(log_p.sum(-1, keepdim=True)))
-        # A bounded l takes log u = -inf for what it is, and a small batch notices an operation.
-        return self.from_row(log_u if self.bounded else finite(log_u), None)
+        index = target.unsqueeze(-1)
+        if not self.statistics:
+            log_u = log_p.gather(-1, index)
+            # A bounded l takes log u = -inf for what it is, and small batches notice an operation.
+            return self.from_row(log_u if self.bounded else finite(log_u), (), z.shape[1])
+        log_p = finite(log_p)
+        part = (z != -torch.inf).scatter(-1, index, True)
+        values = (torch.where(part, f.value(log_p), 0) for f in self.statistics)
+        sums = tuple(value.sum(-1, keepdim=True) for value in values)
+        return self.from_row(log_p.gather(-1, index), sums, part.sum(-1, keepdim=True))
 
-    def block(self, z: Tensor, target: Tensor, scale: Scale, out: Tensor) -> Tensor:
-        """Write the gradient of a block of rows."""
-        return kernels.row_block(z, target, scale, out, self.with_slopes, self.needs_sum)
+    def _class_rows(self, z: Tensor) -> Tensor:
+        log_p = finite(torch.log_softmax(z, -1, compute_dtype(z)))
+        if not self.statistics:
+            return self.from_row(log_p, (), z.shape[1])
+        part = z != -torch.inf
+        sums = []
+        for f in self.statistics:
+            value = f.value(log_p)
+            of_others = torch.where(part, value, 0).sum(-1, keepdim=True)
+            sums.append(of_others + torch.where(part, 0, value))  # a masked label has its own part
+        return self.from_row(log_p, tuple(sums), part.sum(-1, keepdim=True) + (~part).long())
+
+    def _block(self, z: Tensor, target: Tensor, scale: Scale, out: Tensor) -> Tensor:
+        return kernels.row_block(z, target, scale, out, self.with_slopes, self.statistics)
 
 
 class Pointwise(RowLoss, register=False):
@@ -82,7 +112,7 @@ class Pointwise(RowLoss, register=False):
         >>> del nf.registry["Brier"]
     """
 
-    needs_sum: ClassVar[bool] = False
+    statistics: ClassVar[Sequence[Summand]] = ()
 
     def __init_subclass__(cls, register: bool = True, **kwargs: Any) -> None:
         # What was said of a parent's formula is not true of another one.
@@ -94,6 +124,7 @@ class Pointwise(RowLoss, register=False):
                 "strict_asymmetry_ratio": None,
                 "symmetric": False,
                 "bounded": True,
+                "is_cross_entropy": False,
             }
             for name, plain in inherited.items():
                 if name not in cls.__dict__ and hasattr(cls, name):
@@ -112,8 +143,8 @@ class Pointwise(RowLoss, register=False):
 
     @property
     def closed_form(self) -> bool:
-        """Whether the subclass says its own ``with_slope``."""
-        return type(self).with_slope is not Pointwise.with_slope
+        """Whether the subclass says its own ``with_slope``, and changes no logits."""
+        return type(self).with_slope is not Pointwise.with_slope and not self.transforms
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return l as a function of log u, elementwise."""
@@ -121,18 +152,18 @@ class Pointwise(RowLoss, register=False):
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Return l and dl / dlog u, elementwise; by autograd unless a subclass knows better."""
-        rows, c, _ = super().with_slopes(log_u, None)
+        rows, c, _ = super().with_slopes(log_u, (), 0)
         return rows, c
 
-    def from_row(self, log_u: Tensor, sum_log_p: Tensor | None) -> Tensor:
+    def from_row(self, log_u: Tensor, sums: Sums, classes: Classes) -> Tensor:
         """Return ``value(log_u)``."""
         return self.value(log_u)
 
     def with_slopes(
-        self, log_u: Tensor, sum_log_p: Tensor | None
-    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        self, log_u: Tensor, sums: Sums, classes: Classes
+    ) -> tuple[Tensor, Tensor, Sums]:
         """Return ``with_slope(log_u)``."""
-        return *self.with_slope(log_u), None
+        return *self.with_slope(log_u), ()
 
     def slopes_of_label(self, log_p: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """Return l(u) and dl/dlog u."""

@@ -1,41 +1,106 @@
 """What ``nn.CrossEntropyLoss`` accepts as logits, targets and weights, and does with them.
 
-Inside the package a batch is always rows: logits ``(M, K)`` with class indices ``(M,)`` or class
-probabilities ``(M, K)``. This file is the only one that knows the shapes outside.
+Inside the package a batch is rows: logits ``(M, K)`` with class indices ``(M,)`` or class
+probabilities ``(M, K)``; or planes, ``(N, K, d)`` with class indices ``(N, d)``, where a kernel
+works along dimension 1. This file is the only one that knows the shapes outside.
 """
+
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from noiseproof.errors import ShapeError, TargetError
+from noiseproof.errors import InputTypeError, ParameterError, ShapeError, TargetError
+from noiseproof.kernels import is_plain
 
 
-def as_rows(logits: Tensor, target: Tensor) -> tuple[Tensor, Tensor, torch.Size]:
-    """Flatten ``(K,)``, ``(N, K)`` or ``(N, K, d1, ...)`` to rows; also the unreduced shape."""
+@dataclass(slots=True)
+class Batch:
+    """Logits, targets and sample weights as rows or planes, and the shape of unreduced losses."""
+
+    z: Tensor
+    y: Tensor
+    w: Tensor | None
+    unreduced: torch.Size
+    soft: bool
+
+    def as_rows(self) -> "Batch":
+        """Return the same batch as rows."""
+        if self.z.dim() == 2:
+            return self
+        w = None if self.w is None else self.w.flatten()
+        z = self.z.movedim(1, -1).flatten(0, 1)
+        return Batch(z, self.y.flatten(), w, self.unreduced, self.soft)
+
+
+def as_batch(logits: Tensor, target: Tensor, sample_weight: Tensor | None, planes: bool) -> Batch:
+    """Bring ``(K,)``, ``(N, K)`` or ``(N, K, d1, ...)`` to rows, or to planes where it may."""
+    if not (isinstance(logits, Tensor) and isinstance(target, Tensor)):
+        raise not_a_tensor(logits=logits, target=target)
     if logits.dim() == 0 or not logits.is_floating_point():
         raise ShapeError(
             f"expected logits (N, K), (N, K, d1, ...) or (K,) of a floating type, "
             f"got {logits.dtype} of shape {tuple(logits.shape)}"
         )
-    if logits.dim() == 2 and target.dtype == torch.int64 and target.shape == logits.shape[:1]:
-        return logits, target, target.shape
+    if (
+        logits.dim() == 2
+        and target.dtype == torch.int64
+        and target.shape == logits.shape[:1]
+        and sample_weight is None
+    ):
+        return Batch(logits, target, None, target.shape, False)
     class_dim = 0 if logits.dim() == 1 else 1
     unreduced = logits.shape[:class_dim] + logits.shape[class_dim + 1 :]
     soft = target.is_floating_point()
     if target.shape != (logits.shape if soft else unreduced):
-        raise ShapeError(
-            f"expected class indices of shape {tuple(unreduced)} or class probabilities of shape "
-            f"{tuple(logits.shape)}, got {target.dtype} of shape {tuple(target.shape)}"
-        )
+        raise _wrong_shape(logits, target, unreduced)
     if not soft and target.dtype != torch.int64:
         target = target.long()
+    w = None if sample_weight is None else sample_weights(sample_weight, unreduced)
     if logits.dim() == 2:
-        return logits, target, unreduced
+        return Batch(logits, target, w, unreduced, soft)
+    if planes and not soft and logits.dim() > 2 and logits.is_contiguous():
+        flat = None if w is None else w.flatten(1)
+        return Batch(logits.flatten(2), target.flatten(1), flat, unreduced, soft)
     classes = logits.shape[class_dim]
     z = logits.movedim(class_dim, -1).reshape(-1, classes)
-    if soft:
-        return z, target.movedim(class_dim, -1).reshape(-1, classes), unreduced
-    return z, target.reshape(-1), unreduced
+    y = target.movedim(class_dim, -1).reshape(-1, classes) if soft else target.reshape(-1)
+    return Batch(z, y, None if w is None else w.reshape(-1), unreduced, soft)
+
+
+def not_a_tensor(**given: Any) -> InputTypeError:
+    """Return the error that names the first of ``given`` that is not a tensor."""
+    name, kind = next((n, type(x)) for n, x in given.items() if not isinstance(x, Tensor))
+    full = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    return InputTypeError(f"expected {name} to be a tensor, got {full}; try torch.as_tensor")
+
+
+def _wrong_shape(logits: Tensor, target: Tensor, unreduced: torch.Size) -> ShapeError:
+    got = f"{target.dtype} of shape {tuple(target.shape)}"
+    if logits.dim() > 2 and not target.is_floating_point() and target.shape == logits.shape[:-1]:
+        return ShapeError(
+            f"expected class indices of shape {tuple(unreduced)}, got {got}: classes are "
+            f"dimension 1 of the logits {tuple(logits.shape)}; transpose them with "
+            "logits.movedim(-1, 1)"
+        )
+    return ShapeError(
+        f"expected class indices of shape {tuple(unreduced)} or class probabilities of shape "
+        f"{tuple(logits.shape)}, got {got}"
+    )
+
+
+def sample_weights(w: Tensor, unreduced: torch.Size) -> Tensor:
+    """Return the weights of the rows, checked."""
+    if not isinstance(w, Tensor):
+        raise not_a_tensor(sample_weight=w)
+    if w.shape != unreduced:
+        raise ShapeError(
+            f"expected sample_weight of shape {tuple(unreduced)}, got {tuple(w.shape)}"
+        )
+    if w.device.type == "cpu" and is_plain(w) and bool((w < 0).any()):
+        raise ParameterError("expected sample_weight >= 0 everywhere")
+    return w.detach()
 
 
 def without_ignored(y: Tensor, classes: int, ignore_index: int) -> tuple[Tensor, Tensor | None]:
@@ -45,38 +110,38 @@ def without_ignored(y: Tensor, classes: int, ignore_index: int) -> tuple[Tensor,
     make the host wait for the device: every row is masked, and an index out of range is left to
     the device-side assertion of ``gather``.
     """
-    valid = y != ignore_index
-    if y.device.type == "cpu" and not is_traced():
-        wrong = y[valid & ((y < 0) | (y >= classes))]
+    if y.device.type == "cpu" and y.numel() > 0 and is_plain(y):
+        low, high = (int(end) for end in torch.aminmax(y))
+        if low >= 0 and high < classes and not low <= ignore_index <= high:
+            return y, None
+        wrong = y[(y != ignore_index) & ((y < 0) | (y >= classes))]
         if wrong.numel():
             raise TargetError(
                 f"target {int(wrong[0])} is outside 0..{classes - 1} (the logits have {classes} "
                 f"classes; ignore_index is {ignore_index})"
             )
-        if valid.all():
-            return y, None
+    valid = y != ignore_index
     return y.masked_fill(~valid, 0), valid
 
 
-def row_weights(z: Tensor, y: Tensor, valid: Tensor | None, weight: Tensor | None) -> Tensor | None:
+def row_weights(
+    z: Tensor, y: Tensor, valid: Tensor | None, weight: Tensor | None, sample: Tensor | None
+) -> Tensor | None:
     """Return what each row counts before the reduction, or ``None`` where all count one."""
-    if weight is None:
-        return None if valid is None else valid.to(compute_dtype(z))
-    w = class_weights(z, weight)[y]
-    return w if valid is None else w * valid
-
-
-def total_weight(weights: Tensor, valid: Tensor | None) -> Tensor:
-    """Return what a mean divides by; 1 where every row is ignored, so that none has a gradient."""
-    total = weights.sum()
-    return total if valid is None else torch.where(valid.any(), total, 1)
+    w = None if weight is None else class_weights(z, weight)[y]
+    if sample is not None:
+        sample = sample.to(compute_dtype(z))
+        w = sample if w is None else w * sample
+    if valid is not None:
+        return valid.to(compute_dtype(z)) if w is None else w * valid
+    return w
 
 
 def class_weights(z: Tensor, weight: Tensor) -> Tensor:
     """Return the class weights in the dtype the loss is computed in, checked for their shape."""
-    if weight.shape != z.shape[-1:]:
+    if weight.shape != z.shape[1:2]:
         raise ShapeError(
-            f"expected a weight for each of {z.shape[-1]} classes, got shape {tuple(weight.shape)}"
+            f"expected a weight for each of {z.shape[1]} classes, got shape {tuple(weight.shape)}"
         )
     return weight.to(compute_dtype(z))
 
@@ -84,9 +149,3 @@ def class_weights(z: Tensor, weight: Tensor) -> Tensor:
 def compute_dtype(z: Tensor) -> torch.dtype:
     """Losses are computed in float32 at least, whatever comes in."""
     return torch.float64 if z.dtype == torch.float64 else torch.float32
-
-
-def is_traced() -> bool:
-    """Whether values are out of reach: under ``torch.compile`` or a ``torch.func`` transform."""
-    # The same question, asked the same way, decides how torch.autograd.Function.apply runs.
-    return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()

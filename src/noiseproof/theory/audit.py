@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from noiseproof.errors import TheoryError
-from noiseproof.losses import Loss, Pointwise
+from noiseproof.losses import Loss
 from noiseproof.noise import Noise, TransitionMatrix, parse
 from noiseproof.theory.calibration import calibration
 from noiseproof.theory.conditions import at_least_two, is_completely_asymmetric, is_symmetric
 from noiseproof.theory.excess_risk import excess_risk_constant
-from noiseproof.theory.interval import as_loss, ends
+from noiseproof.theory.interval import as_loss, ends, is_pointwise
 from noiseproof.theory.ratio import asymmetry_ratio
 from noiseproof.theory.statement import table, verdict
 from noiseproof.theory.tolerance import ClassMargin, largest_symmetric_rate, margins
@@ -133,7 +133,7 @@ def audit(
     """
     loss = as_loss(loss)
     T, noise_text, K = _noise(noise, classes)
-    pointwise = isinstance(loss, Pointwise)
+    pointwise = is_pointwise(loss)
     ratio = _or_none(asymmetry_ratio, loss)
     rows = margins(loss, ratio, T) if T is not None else ()
     level = T.clean_level if T is not None else None
@@ -144,7 +144,7 @@ def audit(
         classes=K,
         pointwise=pointwise,
         symmetric=is_symmetric(loss, K),
-        bounded=math.isfinite(ends(loss)[0]) if isinstance(loss, Pointwise) else loss.bounded,
+        bounded=math.isfinite(ends(loss)[0]) if is_pointwise(loss) else loss.bounded,
         ratio=ratio,
         strict_ratio=_or_none(lambda loss: asymmetry_ratio(loss, strict=True), loss),
         completely_asymmetric=is_completely_asymmetric(loss, K),

@@ -7,8 +7,14 @@ import torch
 from torch import Tensor
 
 from noiseproof.errors import TheoryError
-from noiseproof.losses import Loss, Normalized, Pointwise, WeightedSum
-from noiseproof.theory.interval import as_loss, check_decreasing, ends
+from noiseproof.losses import Loss, Normalized, WeightedSum
+from noiseproof.theory.interval import (
+    as_loss,
+    check_decreasing,
+    ends,
+    is_pointwise,
+    losses_at,
+)
 from noiseproof.theory.mass import pointwise_ratio
 from noiseproof.theory.risk import RiskSearch, Weights, as_weights
 from noiseproof.theory.simplex import log_softmax
@@ -32,7 +38,7 @@ def is_symmetric(loss: Loss | str, classes: int = 10) -> bool:
     generator = torch.Generator().manual_seed(0)
     z = torch.randn(400, at_least_two(classes), generator=generator, dtype=torch.float64)
     z = z * torch.logspace(-1, 2.5, 400, dtype=torch.float64)[:, None]
-    losses = loss.per_class(log_softmax(z))
+    losses = losses_at(loss, log_softmax(z))
     total, size = losses.sum(-1), losses.abs().sum(-1)
     return bool((total - total[0]).abs().max() <= 1e-9 * size.min())
 
@@ -93,7 +99,7 @@ def is_completely_asymmetric(loss: Loss | str, classes: int = 10) -> bool:
         Definition 2, Theorems 3, 5 and 6.
     """
     loss, K = as_loss(loss), at_least_two(classes)
-    if isinstance(loss, Pointwise):
+    if is_pointwise(loss):
         try:
             check_decreasing(loss)
         except TheoryError:
@@ -113,14 +119,16 @@ def is_completely_asymmetric(loss: Loss | str, classes: int = 10) -> bool:
 
 
 def _is_proved(loss: Loss, K: int) -> bool:
-    if isinstance(loss, Pointwise):
+    if is_pointwise(loss):
         try:
             return pointwise_ratio(loss) >= 1
         except TheoryError:
             return False
     if isinstance(loss, WeightedSum):
         return all(is_completely_asymmetric(term, K) for term in loss.losses)
-    return isinstance(loss, Normalized) and ends(loss.base)[0] == math.inf
+    if isinstance(loss, Normalized) and is_pointwise(loss.base):
+        return ends(loss.base)[0] == math.inf
+    return False
 
 
 def _nearly_tied(K: int) -> Iterator[Tensor]:

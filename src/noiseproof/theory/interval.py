@@ -1,6 +1,7 @@
 """A pointwise loss as a function l on [0, 1], read to full relative precision at both ends."""
 
 import math
+from typing import TypeGuard
 
 import torch
 from torch import Tensor
@@ -23,13 +24,31 @@ def as_loss(loss: Loss | str) -> Loss:
         return read_loss(loss)
     if not isinstance(loss, Loss):
         raise TheoryError(f"expected a loss or its text, got {loss!r}")
+    if loss.transforms:
+        z = torch.linspace(-2, 3, 15, dtype=torch.float64).sin().reshape(3, 5) * 4
+        here, shifted = loss.class_rows(z), loss.class_rows(z + 1.5)
+        if not torch.allclose(here, shifted, rtol=1e-6, atol=1e-9):
+            raise TheoryError(
+                f"{loss} is not a function of the probabilities: adding 1.5 to all logits changes "
+                "it, and the theory is about losses L(u, i)"
+            )
     return loss
+
+
+def is_pointwise(loss: Loss) -> TypeGuard[Pointwise]:
+    """Whether L(u, i) = l(u_i), of the softmax of the logits as they are."""
+    return isinstance(loss, Pointwise) and not loss.transforms
+
+
+def losses_at(loss: Loss, log_p: Tensor) -> Tensor:
+    """Return L(u, k) for every k, at log u; log-probabilities are logits of themselves."""
+    return loss.class_rows(log_p) if loss.transforms else loss.per_class(log_p)
 
 
 def as_pointwise(loss: Loss | str, question: str) -> Pointwise:
     """Return a loss L(u, i) = l(u_i), or say that ``question`` has no answer for another."""
     loss = as_loss(loss)
-    if not isinstance(loss, Pointwise):
+    if not is_pointwise(loss):
         raise TheoryError(f"{question} is defined for l(u_i) alone, and {loss} is not pointwise")
     return loss
 

@@ -8,6 +8,7 @@ import torch
 from noiseproof.extras import need
 from noiseproof.losses import Pointwise
 from noiseproof.theory.calibration import calibration
+from noiseproof.theory.interval import losses_at
 from noiseproof.theory.tolerance import symmetric_rate
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def _loss(a: "Audit", ax: "Axes") -> None:
     u = torch.linspace(0.002, 0.998, 400, dtype=torch.float64)
     p = ((1 - u) / (a.classes - 1))[:, None].repeat(1, a.classes)
     p[:, 0] = u
-    ax.plot(u, a.loss.per_class(p.log())[:, 0], color=_BLUE)
+    ax.plot(u, losses_at(a.loss, p.log())[:, 0], color=_BLUE)
     rest = "" if a.pointwise else ", the rest spread evenly"
     ax.set(title=f"loss{rest}", xlabel="probability u of the label", ylabel="L(u)", xlim=(0, 1))
 

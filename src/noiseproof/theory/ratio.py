@@ -3,7 +3,7 @@
 from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss, Pointwise, WeightedSum, weighted_sum
 from noiseproof.theory.conditions import is_completely_asymmetric, is_symmetric
-from noiseproof.theory.interval import as_loss, as_pointwise
+from noiseproof.theory.interval import as_loss, as_pointwise, is_pointwise
 from noiseproof.theory.mass import pointwise_ratio
 
 
@@ -54,12 +54,12 @@ def asymmetry_ratio(loss: Loss | str, strict: bool = False) -> float:
 
 def split(loss: Loss) -> tuple[list[Loss], Pointwise | None]:
     """Return the terms of ``loss`` that are not pointwise, and the sum of those that are."""
-    if isinstance(loss, Pointwise):
+    if is_pointwise(loss):
         return [], loss
     if not isinstance(loss, WeightedSum):
         return [loss], None
     pairs = list(zip(loss.factors, loss.losses, strict=True))
-    others = [term for _, term in pairs if not isinstance(term, Pointwise)]
-    rest = [(factor, term) for factor, term in pairs if isinstance(term, Pointwise)]
+    others = [term for _, term in pairs if not is_pointwise(term)]
+    rest = [(factor, term) for factor, term in pairs if is_pointwise(term)]
     whole = weighted_sum(rest) if rest else None
     return others, whole if isinstance(whole, Pointwise) else None

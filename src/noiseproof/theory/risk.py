@@ -11,7 +11,7 @@ from torch import Tensor
 from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss
 from noiseproof.theory.descent import adam, newton
-from noiseproof.theory.interval import as_loss
+from noiseproof.theory.interval import as_loss, losses_at
 from noiseproof.theory.simplex import around, at_vertex, beside_vertex, log_softmax, zero_for
 from noiseproof.theory.threads import one_thread
 
@@ -91,13 +91,13 @@ class RiskSearch:
         self.m = int(weights.argmax())
         self.zero = zero_for(loss, len(weights))
         sides = at_vertex(self.m, weights, self.zero)
-        terms = weights * loss.per_class(sides)
+        terms = weights * losses_at(loss, sides)
         side = int(terms.sum(-1).argmin())
         self.vertex_risk = float(terms[side].sum())
-        inside = weights * loss.per_class(log_softmax(torch.zeros_like(weights))[None])
+        inside = weights * losses_at(loss, log_softmax(torch.zeros_like(weights))[None])
         middle = float(inside.abs().sum() + weights.sum())
         # Beside the vertex L(u, m) is a straight line but for rounding, which w_m makes count.
-        line = loss.per_class(beside_vertex(self.m, len(weights)))[:, self.m]
+        line = losses_at(loss, beside_vertex(self.m, len(weights)))[:, self.m]
         crooked = float(line.diff(n=2).abs().max() * weights[self.m])
         # A vertex may be reached as a limit of 0 (NCE): then 1e-60 is as good as 0.
         size = max(float(terms[side].abs().sum()), 1e-30 * middle)
@@ -109,7 +109,7 @@ class RiskSearch:
 
     def risk(self, log_p: Tensor) -> Tensor:
         """Return sum_i w_i L(u, i) for each row."""
-        return (self.weights * self.loss.per_class(log_p)).sum(-1)
+        return (self.weights * losses_at(self.loss, log_p)).sum(-1)
 
     def see(self, log_p: Tensor) -> Tensor:
         """Evaluate rows, remember the best, and return their risks."""

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from noiseproof.losses import Loss
-from noiseproof.theory.interval import ZERO, spread
+from noiseproof.theory.interval import ZERO, losses_at, spread
 
 _MANY = 12
 _RANDOM = 150
@@ -23,7 +23,7 @@ def zero_for(loss: Loss, classes: int) -> float:
     """Return the log p that stands for p = 0: as far down as ``loss`` still is a number."""
     for zero in (ZERO, -1e9):
         rows = at_vertex(0, torch.ones(classes, dtype=torch.float64), zero)
-        if loss.per_class(rows).isfinite().all():
+        if losses_at(loss, rows).isfinite().all():
             return zero
     return -1e3
 

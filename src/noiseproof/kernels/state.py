@@ -1,0 +1,37 @@
+"""What torch is doing around us: the only file that asks its private functions."""
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+
+
+def is_transformed() -> bool:
+    """Whether a ``torch.func`` transform (grad, vmap, ...) is at work."""
+    # The same question, asked the same way, decides how torch.autograd.Function.apply runs.
+    return torch._C._are_functorch_transforms_active()
+
+
+def is_traced() -> bool:
+    """Whether values are out of reach: under ``torch.compile`` or a ``torch.func`` transform."""
+    return torch.compiler.is_compiling() or is_transformed()
+
+
+def is_plain(z: Tensor) -> bool:
+    """Whether ``z`` holds numbers that a kernel may read and write, and nobody looks over it.
+
+    Not so for subclasses (DTensor, FakeTensor), under a dispatch mode (FakeTensorMode, make_fx), a
+    compiler or a ``torch.func`` transform, on the meta device, and in forward-mode AD.
+    """
+    return not (
+        type(z) not in (Tensor, torch.nn.Parameter)
+        or is_traced()
+        or torch._C._len_torch_dispatch_stack() > 0
+        or forward_ad._current_level >= 0
+        or z.is_meta
+    )
+
+
+def graph_is_kept() -> bool:
+    """Whether the graph of the running backward pass is kept for another one."""
+    ask = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)
+    return ask is None or bool(ask())

@@ -1,0 +1,54 @@
+"""What a loss may know of a row besides log u: sums over the classes of a function of log p."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+class Statistic:
+    """sum_k f(log p_k); a subclass says f as :meth:`value`, elementwise.
+
+    A pointwise loss l has the same two methods, so it serves as the statistic sum_k l(p_k).
+    """
+
+    def value(self, log_p: Tensor) -> Tensor:
+        """Return f, elementwise, in operations that autograd knows."""
+        raise NotImplementedError(f"{type(self).__name__} has to define value(log_p)")
+
+    def with_slope(self, log_p: Tensor) -> tuple[Tensor, Tensor]:
+        """Return f and df / dlog p, elementwise; by autograd unless a subclass knows better."""
+        with torch.enable_grad():
+            leaf = log_p.detach().requires_grad_()
+            value = self.value(leaf)
+            (slope,) = torch.autograd.grad(value.sum(), leaf)
+        return value.detach(), slope
+
+
+@dataclass(frozen=True)
+class LogSum(Statistic):
+    """sum_k log p_k: the cheapest, for its slope is 1 everywhere."""
+
+    def value(self, log_p: Tensor) -> Tensor:
+        """Return log p."""
+        return log_p
+
+    def with_slope(self, log_p: Tensor) -> tuple[Tensor, Tensor]:
+        """Slope: 1."""
+        return log_p, torch.ones_like(log_p)
+
+
+@dataclass(frozen=True)
+class PowerSum(Statistic):
+    """sum_k p_k^s, s > 0."""
+
+    s: float
+
+    def value(self, log_p: Tensor) -> Tensor:
+        """Return p^s."""
+        return torch.exp(log_p * self.s)
+
+    def with_slope(self, log_p: Tensor) -> tuple[Tensor, Tensor]:
+        """Slope: s p^s."""
+        power = (log_p * self.s).exp_()
+        return power, power * self.s

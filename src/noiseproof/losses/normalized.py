@@ -1,0 +1,167 @@
+"""Normalised losses: a loss over its sum for all classes."""
+
+from dataclasses import field
+from typing import Any, ClassVar, Self
+
+from torch import Tensor
+
+from noiseproof import kernels
+from noiseproof.errors import ParameterError
+from noiseproof.kernels import Classes, LogSum, Sums
+from noiseproof.losses.base import Loss
+from noiseproof.losses.cross_entropy import CE
+from noiseproof.losses.focal import FL
+from noiseproof.losses.generalized import GCE
+from noiseproof.losses.parameter import parameter
+from noiseproof.losses.pointwise import Pointwise, RowLoss
+
+
+class Normalized(Loss):
+    """A loss over its sum for all classes, L(u, i) / sum_k L(u, k): always symmetric.
+
+    The base may be any loss that is never negative; of a pointwise one, the normalised loss runs
+    in one pass over the logits.
+
+    Reference:
+        Ma et al., Normalized loss functions for deep learning with noisy labels, ICML 2020.
+
+    Example:
+        >>> import torch
+        >>> Normalized(CE())(torch.zeros(1, 10), torch.tensor([3]))
+        tensor(0.1000)
+    """
+
+    base: Loss = parameter()
+
+    symmetric: ClassVar[bool] = True
+
+    def __new__(cls, base: Any = None, *args: Any, **kwargs: Any) -> Self:  # noqa: D102
+        if cls is Normalized and isinstance(base, Pointwise) and not base.transforms:
+            cls = NormalizedPointwise  # type: ignore[assignment]
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.base, Loss):
+            raise ParameterError(f"Normalized takes a loss, got {self.base!r}")
+        if self.base.options_changed:
+            raise ParameterError("give the options to Normalized, not to the loss inside it")
+
+    @property
+    def transforms(self) -> bool:
+        """Whether the base does."""
+        return self.base.transforms
+
+    def transform(self, z: Tensor) -> Tensor:
+        """Return the logits as the base changes them."""
+        return self.base.transform(z)
+
+    def per_class(self, log_p: Tensor) -> Tensor:
+        """Return L(u, k) / sum_j L(u, j) for every k."""
+        values = self.base.per_class(log_p)
+        return values / positive(values.sum(-1, keepdim=True))
+
+
+class NormalizedPointwise(RowLoss, Normalized, register=False):
+    """l(u) / sum_k l(p_k), with the sum as its row statistic."""
+
+    base: Pointwise = parameter()
+    text_name: ClassVar[str] = "Normalized"
+
+    @property
+    def statistics(self) -> tuple[Pointwise, ...]:  # type: ignore[override]
+        """sum_k l(p_k)."""
+        return (self.base,)
+
+    @property
+    def closed_form(self) -> bool:
+        """Whether the base says its own ``with_slope``."""
+        return self.base.closed_form
+
+    def from_row(self, log_u: Tensor, sums: Sums, classes: Classes) -> Tensor:
+        """Return l(u) / s."""
+        return self.base.value(log_u) / positive(sums[0])
+
+    def with_slopes(
+        self, log_u: Tensor, sums: Sums, classes: Classes
+    ) -> tuple[Tensor, Tensor, Sums]:
+        """Slopes: l' / s and -l / s^2."""
+        value, slope = self.base.with_slope(log_u)
+        part = positive(sums[0]).reciprocal_()
+        rows = value * part
+        return rows, slope * part, ((rows * part).neg_(),)
+
+
+class NCE(NormalizedPointwise):
+    """Normalised cross entropy, log u / sum_k log p_k.
+
+    Example:
+        >>> import torch
+        >>> NCE()(torch.zeros(1, 10), torch.tensor([3]))
+        tensor(0.1000)
+    """
+
+    base: Pointwise = field(init=False, default_factory=CE)
+
+    statistics = (LogSum(),)  # type: ignore[assignment]
+
+    def from_row(self, log_u: Tensor, sums: Sums, classes: Classes) -> Tensor:
+        """Return log u / sum_k log p_k."""
+        return log_u / _negative(sums[0])
+
+    def with_slopes(
+        self, log_u: Tensor, sums: Sums, classes: Classes
+    ) -> tuple[Tensor, Tensor, Sums]:
+        """Slopes: 1 / s and -log u / s^2."""
+        c = _negative(sums[0]).reciprocal_()
+        value = log_u * c
+        return value, c, ((value * c).neg_(),)
+
+
+class NFL(NormalizedPointwise):
+    """Normalised focal loss.
+
+    Args:
+        gamma: as of :class:`FL`.
+        detach: take (1 - p)^gamma as a constant in the gradient, as the code released with the
+            paper does.
+
+    Example:
+        >>> import torch
+        >>> NFL(gamma=0.5)(torch.zeros(1, 10), torch.tensor([3]))
+        tensor(0.1000)
+    """
+
+    gamma: float = parameter(default=0.5, at_least=0)
+    detach: bool = parameter(default=False)
+    base: Pointwise = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.base = FL(self.gamma, self.detach)
+        super().__post_init__()
+
+
+class NGCE(NormalizedPointwise):
+    """Normalised generalised cross entropy.
+
+    Example:
+        >>> import torch
+        >>> NGCE(q=0.7)(torch.zeros(1, 10), torch.tensor([3]))
+        tensor(0.1000)
+    """
+
+    q: float = parameter(default=0.7, above=0, at_most=1)
+    base: Pointwise = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.base = GCE(self.q)
+        super().__post_init__()
+
+
+def positive(x: Tensor) -> Tensor:
+    """Return a sum of losses kept far enough above 0 to divide by."""
+    return x.clamp_min(kernels.least_divisor(x.dtype))
+
+
+def _negative(x: Tensor) -> Tensor:
+    return x.clamp_max(-kernels.least_divisor(x.dtype))

@@ -1,0 +1,107 @@
+"""A loss as text and as a term: its declared parameters, ``str``, ``+``, ``*`` and ``/``."""
+
+import dataclasses
+import functools
+import typing
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from noiseproof.losses.parameter import Interval, write_number
+
+if TYPE_CHECKING:
+    from noiseproof.losses.base import Loss
+
+#: The options of ``nn.CrossEntropyLoss`` and their defaults; they are not part of the text.
+OPTIONS: dict[str, Any] = {
+    "weight": None,
+    "ignore_index": -100,
+    "reduction": "mean",
+    "label_smoothing": 0.0,
+}
+
+
+class Written:
+    """The half of :class:`Loss` that knows how a loss is written and added up."""
+
+    text_name: ClassVar[str]
+
+    @classmethod
+    def parameters_declared(cls) -> list[dataclasses.Field[Any]]:
+        """The fields that make up the mathematics, in order; the options are not among them."""
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+        return [f for f in fields if f.init and f.name not in OPTIONS]
+
+    @classmethod
+    @functools.cache
+    def parameter_types(cls) -> dict[str, Any]:
+        """The type of each declared parameter, also where annotations are kept as text."""
+        declared = {f.name: f.type for f in cls.parameters_declared()}
+        try:
+            hints = typing.get_type_hints(cls) if declared else {}
+        except NameError:  # text that names something inside a function: only the words are left
+            words = {"float": float, "int": int, "bool": bool}
+            hints = {name: words.get(str(kind), kind) for name, kind in declared.items()}
+        return {name: hints[name] for name in declared}
+
+    @classmethod
+    @functools.cache
+    def domains(cls) -> dict[str, Interval]:
+        """The numeric parameters and the interval each must be in."""
+        types = cls.parameter_types()
+        declared = {f.name: f.metadata.get("domain") for f in cls.parameters_declared()}
+        return {
+            name: domain
+            for name, domain in declared.items()
+            if domain and types[name] in (int, float)
+        }
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of ``nn.CrossEntropyLoss`` this loss was built with."""
+        return {name: getattr(self, name) for name in OPTIONS}
+
+    @property
+    def options_changed(self) -> dict[str, Any]:
+        """Those of the options that are not the default."""
+        given = self.options.items()
+        return {n: v for n, v in given if (v is not None if n == "weight" else v != OPTIONS[n])}
+
+    def __str__(self) -> str:
+        written = []
+        for f in self.parameters_declared():
+            value = getattr(self, f.name)
+            if isinstance(value, bool):
+                written += [f"{f.name}={value}"] if value != f.default else []
+            elif isinstance(value, Written):
+                written.append(str(value))
+            else:
+                text = write_number(value) if isinstance(value, float) else str(value)
+                written.append(f"{f.name}={text}")
+        return self.text_name + (f"({', '.join(written)})" if written else "")
+
+    def __repr__(self) -> str:
+        changed = [f"{name}={value!r}" for name, value in self.options_changed.items()]
+        return f"<{', '.join([str(self), *changed])}>"
+
+    def __add__(self, other: "Loss") -> "Loss":
+        from noiseproof.losses.combine import weighted_sum  # it is made of losses
+
+        if not isinstance(other, Written):
+            return NotImplemented
+        return weighted_sum([(1.0, cast("Loss", self)), (1.0, other)])
+
+    def __radd__(self, other: int) -> "Loss":
+        return cast("Loss", self) if other == 0 else NotImplemented  # where sum([...]) starts
+
+    def __mul__(self, factor: float) -> "Loss":
+        from noiseproof.losses.combine import weighted_sum
+
+        if not isinstance(factor, (int, float)) or isinstance(factor, bool):
+            return NotImplemented
+        return weighted_sum([(factor, cast("Loss", self))])
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> "Loss":
+        if not isinstance(divisor, (int, float)) or isinstance(divisor, bool) or divisor == 0:
+            return NotImplemented
+        return self * (1 / divisor)
