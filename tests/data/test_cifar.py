@@ -14,7 +14,7 @@ from noiseproof.errors import DataError
 def test_cifar10_is_read_packed_or_unpacked(tmp_path, packed):
     cifar.write(tmp_path, "cifar10", packed=packed)
     before = sorted(tmp_path.rglob("*"))
-    parts = data.load("cifar10", tmp_path)
+    parts = data.load("cifar10", tmp_path, verify=False)
     expected = np.concatenate([cifar.images(4, i) for i in range(1, 6)]).reshape(-1, 3, 32, 32)
     assert np.array_equal(parts.train.inputs.numpy(), expected)
     assert parts.train.labels.tolist() == [x for i in range(1, 6) for x in (i, 9, 0, 3)]
@@ -27,7 +27,7 @@ def test_cifar10_is_read_packed_or_unpacked(tmp_path, packed):
 @pytest.mark.parametrize("packed", [True, False])
 def test_cifar100_has_its_fine_labels(tmp_path, packed):
     cifar.write(tmp_path, "cifar100", packed=packed)
-    parts = data.load("cifar100", tmp_path)
+    parts = data.load("cifar100", tmp_path, verify=False)
     assert parts.train.labels.tolist() == [99, 0, 5, 7]
     assert len(parts.train.classes) == 100
     assert parts.train.std == (0.2673, 0.2564, 0.2762)
@@ -50,7 +50,7 @@ def test_a_malicious_pickle_is_refused_and_not_run(tmp_path, packed):
     files["data_batch_2"] = pickle.dumps({b"data": Malicious(mark)}, protocol=2)
     cifar.write(tmp_path, "cifar10", files, packed)
     with pytest.raises(DataError, match=r"data_batch_2: refused: it asks for \S*io.open") as error:
-        data.load("cifar10", tmp_path)
+        data.load("cifar10", tmp_path, verify=False)
     assert not mark.exists()
     assert "\n" not in str(error.value)
     pickle.loads(files["data_batch_2"])[b"data"].close()
@@ -99,7 +99,7 @@ def batch(**changed):
 def test_a_damaged_batch_is_one_line_that_names_it(tmp_path, content, message):
     cifar.write(tmp_path, "cifar10", cifar.contents("cifar10") | {"data_batch_3": content})
     with pytest.raises(DataError, match=f"data_batch_3: ({message})") as error:
-        data.load("cifar10", tmp_path)
+        data.load("cifar10", tmp_path, verify=False)
     assert "\n" not in str(error.value)
 
 
@@ -107,14 +107,14 @@ def test_meta_must_name_the_classes(tmp_path):
     meta = cifar.old_pickle({b"num_vis": 3072})
     cifar.write(tmp_path, "cifar10", cifar.contents("cifar10") | {"batches.meta": meta})
     with pytest.raises(DataError, match=r"batches.meta: expected the entry label_names"):
-        data.load("cifar10", tmp_path)
+        data.load("cifar10", tmp_path, verify=False)
 
 
 def test_a_missing_batch_is_named(tmp_path):
     cifar.write(tmp_path, "cifar10")
     (tmp_path / "cifar-10-batches-py/data_batch_4").unlink()
-    with pytest.raises(DataError, match=r"data_batch_4: cannot be read .*put cifar-10-python.tar"):
-        data.load("cifar10", tmp_path)
+    with pytest.raises(DataError, match=r"data_batch_4: no such file; put cifar-10-python.tar"):
+        data.load("cifar10", tmp_path, verify=False)
 
 
 def test_a_truncated_or_incomplete_archive_is_named(tmp_path):
@@ -122,11 +122,11 @@ def test_a_truncated_or_incomplete_archive_is_named(tmp_path):
     del files["data_batch_5"]
     cifar.write(tmp_path, "cifar10", files, packed=True)
     with pytest.raises(DataError, match=r"cifar-10-python.tar.gz: holds no data_batch_5"):
-        data.load("cifar10", tmp_path)
+        data.load("cifar10", tmp_path, verify=False)
     path = tmp_path / "cifar-10-python.tar.gz"
     path.write_bytes(path.read_bytes()[:-3000])
     with pytest.raises(DataError, match=r"cifar-10-python.tar.gz: truncated or not a .tar.gz"):
-        data.load("cifar10", tmp_path)
+        data.load("cifar10", tmp_path, verify=False)
 
 
 @pytest.mark.realdata

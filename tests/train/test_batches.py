@@ -3,7 +3,7 @@ import torch
 from PIL import Image
 from tiny_runs import ONE, tiny_data
 
-from noiseproof.data import LazyImages, TrainTest
+from noiseproof.data import LazyImages, Normalisation, TrainTest
 from noiseproof.train import Recipe, World, prepare
 from noiseproof.train.augment import Pipeline
 from noiseproof.train.batches import FileBatches, MemoryBatches
@@ -17,7 +17,9 @@ def files(folder, count=12):
         pixels = random.integers(0, 256, (16, 16, 3), dtype=np.uint8)
         Image.fromarray(pixels).save(folder / f"{i}.png")
     labels = torch.arange(count) % 2
-    return LazyImages(folder, tuple(f"{i}.png" for i in range(count)), labels, ("a", "b"), "web", 8)
+    paths = tuple(f"{i}.png" for i in range(count))
+    plain = Normalisation((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+    return LazyImages(folder, paths, labels, ("a", "b"), "web", 8, plain)
 
 
 ALONE = World()

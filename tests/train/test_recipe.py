@@ -1,8 +1,12 @@
 import pytest
 
 from noiseproof.errors import ParameterError
+from noiseproof.known import KNOWN
 from noiseproof.train import Recipe, describe, recipe
-from noiseproof.train.recipes import PAPER, QUICK
+from noiseproof.train.recipes import known_recipe
+
+PAPER = {name: known_recipe(name, "paper") for name in KNOWN if known_recipe(name, "paper")}
+QUICK = {name: known_recipe(name, "quick") for name in KNOWN if known_recipe(name, "quick")}
 
 
 def test_paper_recipes_are_the_released_ones():

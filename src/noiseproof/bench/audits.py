@@ -8,14 +8,12 @@ import numpy as np
 from noiseproof.bench.collect import Collected
 from noiseproof.bench.grid import Grid, Row
 from noiseproof.errors import NoiseproofError
+from noiseproof.known import KNOWN
 from noiseproof.noise import TransitionMatrix, parse
 from noiseproof.theory import Audit, audit
 from noiseproof.theory.tolerance import margins
 
 Classes = tuple[str, ...] | int | None
-
-#: Of published data sets that no noise of the paper's names the classes of.
-CLASSES = {"webvision-mini": 50, "fashion-mnist": 10}
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,8 @@ def class_count(grid: Grid) -> int | None:
 
 
 def _classes(grid: Grid) -> Classes:
-    return grid.source.classes or CLASSES.get(grid.source.name)
+    entry = KNOWN.get(grid.source.name)
+    return grid.source.classes or (entry.classes if entry else None)
 
 
 def tolerates(grid: Grid, loss: str, noise: str) -> bool | None:

@@ -8,9 +8,9 @@ from typing import Any
 
 from noiseproof.bench.grid import Grid, Row
 from noiseproof.bench.source import LABEL
-from noiseproof.data.published import KNOWN
 from noiseproof.data.table import table_suffix
 from noiseproof.errors import DataError, NoiseproofError, ParameterError, did_you_mean
+from noiseproof.known import KNOWN
 from noiseproof.losses import loss as read_loss
 from noiseproof.models import NAMES as NETWORKS
 from noiseproof.noise import parse
@@ -121,7 +121,7 @@ def _paper(values: Mapping[str, Any], dataset: str) -> str:
     paper: str = values.get("paper", "")
     if paper and paper not in TABLES:
         raise ParameterError(f"the paper has no table {paper!r}{did_you_mean(paper, TABLES)}")
-    if paper and paper != dataset.removesuffix("-mini"):
+    if paper and paper != (KNOWN[dataset].paper if dataset in KNOWN else ""):
         raise ParameterError(f"paper = {paper!r}: its numbers are not of {dataset}")
     return paper
 

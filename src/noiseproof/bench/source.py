@@ -56,6 +56,4 @@ def load_data(
     dataset: str, directory: Path | None = None, expected: str = "", label: str = LABEL
 ) -> Any:
     """Load a data set, and keep it for the next cell of it: for data of the same fingerprint."""
-    if dataset == "webvision-mini":
-        return data.stream(dataset, directory)
-    return data.load(dataset, directory, label=label)
+    return data.load_any(dataset, directory, label=label)

@@ -5,16 +5,11 @@ from dataclasses import replace
 from noiseproof.bench.collect import Collected
 from noiseproof.bench.grid import Grid, Row
 from noiseproof.errors import ParameterError, did_you_mean
+from noiseproof.known import KNOWN
 from noiseproof.losses import loss as read_loss
 from noiseproof.paper import DATASETS, PARAMETERS, paper_number
 from noiseproof.report import table as report
-from noiseproof.train.recipes import PAPER
-
-#: By the paper's table, what its asymmetric noise does that ours does not.
-RELEASED_OTHERWISE = {
-    "cifar10": "its dogs are drawn after the cats were relabelled",
-    "cifar100": "most of its flips leave the super-class",
-}
+from noiseproof.train.recipes import known_recipe
 
 
 def results_table(collected: Collected) -> report.Table:
@@ -66,9 +61,10 @@ def _recipe(grid: Grid) -> tuple[str, ...]:
     recipe = grid.recipe_of(Row("", "CE"))
     said = f"Recipe {recipe.name} ({recipe.hash[:12]}): {recipe.network}, {recipe.epochs} epochs."
     name = grid.source.name
-    if name not in PAPER:
+    papers = known_recipe(name, "paper")
+    if papers is None:
         return (f"{said} The paper has no recipe for {name}.",)
-    changes = recipe.changes(PAPER[name])
+    changes = recipe.changes(papers)
     if not changes:
         return (f"{said} It is the paper's.",)
     return (f"{said} Deviations from the paper's: {', '.join(changes)}.",)
@@ -82,10 +78,11 @@ def _other_ways(grid: Grid) -> tuple[str, ...]:
         if row.method != "loss"
     ]
     corrected = any(n.startswith("asymmetric:") and n.count(":") == 1 for n in grid.noises)
-    if corrected and grid.paper in RELEASED_OTHERWISE:
+    entry = KNOWN.get(grid.dataset)
+    if corrected and grid.paper and entry and entry.released_otherwise:
         ways.append(
             "The code that made the paper's numbers flips other labels for asymmetric noise; "
-            f"{RELEASED_OTHERWISE[grid.paper]}. Noise such as asymmetric:0.4:released is its own."
+            f"{entry.released_otherwise}. Noise such as asymmetric:0.4:released is its own."
         )
     return tuple(ways)
 

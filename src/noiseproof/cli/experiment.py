@@ -82,6 +82,7 @@ def train(
     Example: noiseproof train mnist --loss "AUL(a=3, p=0.1)" --noise symmetric:0.8 --seed 1
     """
     from noiseproof import train as training
+    from noiseproof.data import load_any
     from noiseproof.results import complete
 
     given = {
@@ -92,7 +93,7 @@ def train(
         "test_size": test_size, "hidden": _numbers("hidden", hidden, int),
         "precision": precision, "method": method,
     }  # fmt: skip
-    whole = _load(dataset, data, label)
+    whole = load_any(dataset, data, label=label)
     chosen = training.recipe(whole.train.name, recipe, whole.train.shape).override(**given)
     if show:
         print(training.describe(whole.train.name, chosen))
@@ -111,14 +112,6 @@ def train(
         raise NoiseproofError(str(record))
     if world.is_main and not as_json:
         print(record)
-
-
-def _load(dataset: str, directory: Path | None, label: str) -> Any:
-    from noiseproof import data
-
-    if dataset == "webvision-mini":
-        return data.stream(dataset, directory)
-    return data.load(dataset, directory, label=label)
 
 
 def _watcher(silent: bool, tensorboard: Path | None) -> "Watcher":
@@ -161,7 +154,7 @@ def list_data(data: DataOption = None, as_json: JsonOption = False) -> None:
         print(json.dumps([asdict(entry) for entry in found], indent=1, default=str))
         return
     for entry in found:
-        where = "built in" if entry.name == "digits" else entry.where or "not here"
+        where = "built in" if entry.built_in else entry.where or "not here"
         print(f"{entry.name:<15} {where}\n{'':<15} {entry.title}")
 
 
@@ -178,20 +171,32 @@ def fetch_data(name: NameArgument, data: DataOption = None, quiet: QuietOption =
 
 
 @group.command("verify")
-def verify_data(name: NameArgument, data: DataOption = None, as_json: JsonOption = False) -> None:
-    """Check the files of a data set against their published checksums.
+def verify_data(
+    name: Annotated[
+        str | None, typer.Argument(help="Such as mnist; every data set that is there without it.")
+    ] = None,
+    data: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check the files of data sets against their published checksums.
 
     Example: noiseproof data verify cifar10 --data data
     """
-    from noiseproof.data import verify
+    from noiseproof.data import available, verify
+    from noiseproof.data.places import places
 
-    checks = verify(name, data)
-    wrong = [check for check in checks if check.state in ("wrong", "missing")]
+    names = [name] if name else [found.name for found in available(data) if found.where]
+    if not names:
+        raise DataError(f"there is no data set in {' or '.join(map(str, places(data)))}")
+    checks = {each: verify(each, data) for each in names}
+    wrong = [c for found in checks.values() for c in found if c.state in ("wrong", "missing")]
     if as_json:
-        print(json.dumps([asdict(check) for check in checks], indent=1, default=str))
+        every = [asdict(check) for found in checks.values() for check in found]
+        print(json.dumps(every, indent=1, default=str))
     elif not wrong:
-        for check in checks:
-            print(f"{check.state:<10} {check.path}")
-        print(f"{name}: {len(checks)} files, none wrong" if checks else f"{name} needs no file")
+        for each, found in checks.items():
+            for check in found:
+                print(f"{check.state:<10} {check.path}")
+            print(f"{each}: {len(found)} files, none wrong" if found else f"{each} needs no file")
     if wrong:
         raise DataError("; ".join(check.problem for check in wrong))

@@ -8,11 +8,13 @@
 Dataset('digits', 1442 images of 1x8x8, 10 classes)
 """
 
-from noiseproof.data.catalogue import human_labels, load, stream
+from noiseproof.data.catalogue import human_labels, load, load_any, stream
+from noiseproof.data.checksums import FileCheck, verify
 from noiseproof.data.dataset import Dataset, Normalisation, TrainTest, hold_out
-from noiseproof.data.download import FileCheck, fetch, verify
-from noiseproof.data.published import Available, Known, available, known
+from noiseproof.data.download import fetch
+from noiseproof.data.places import Available, available
 from noiseproof.data.webvision import LazyImages
+from noiseproof.known import Known, known
 
 __all__ = [
     "Available",
@@ -28,6 +30,7 @@ __all__ = [
     "human_labels",
     "known",
     "load",
+    "load_any",
     "stream",
     "verify",
 ]

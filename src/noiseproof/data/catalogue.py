@@ -1,29 +1,21 @@
 """One entry point to every data set: by its name, or by the path of the user's own."""
 
-from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from torch import Tensor
 
 from noiseproof.data import table
-from noiseproof.data.cifar import read_cifar10, read_cifar100
-from noiseproof.data.cifar_n import file_name, read_cifar_n
+from noiseproof.data.checksums import check_read, check_samples
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
-from noiseproof.data.digits import read_digits
 from noiseproof.data.folder import read_folder
-from noiseproof.data.idx import read_fashion_mnist, read_mnist
 from noiseproof.data.npz import read_npz
-from noiseproof.data.published import KNOWN, Known, known, places
-from noiseproof.data.webvision import LazyImages, read_webvision_mini
+from noiseproof.data.places import find_place
+from noiseproof.data.webvision import LazyImages
 from noiseproof.errors import DataError, ParameterError
-
-_READERS: dict[str, Callable[[Path], TrainTest[Dataset]]] = {
-    "mnist": read_mnist,
-    "fashion-mnist": read_fashion_mnist,
-    "cifar10": read_cifar10,
-    "cifar100": read_cifar100,
-}
+from noiseproof.known import KNOWN, Known, known, with_human_labels
 
 
 def load(
@@ -32,16 +24,18 @@ def load(
     *,
     label: str = "label",
     size: int | None = None,
+    verify: bool = True,
 ) -> TrainTest[Dataset]:
     """Load a data set into memory.
 
     Args:
-        name: ``"digits"``, ``"mnist"``, ``"fashion-mnist"``, ``"cifar10"``, ``"cifar100"``; or the
-            path of an ``.npz``, a ``.csv``, ``.tsv`` or ``.parquet``, or a folder of images.
+        name: a known name, such as ``"digits"``, ``"mnist"`` or ``"cifar10"``; or the path of an
+            ``.npz``, a ``.csv``, ``.tsv`` or ``.parquet``, or a folder of images.
         directory: where the files of a known set are; None looks into ``$NOISEPROOF_DATA``, then
             into the cache folder.
         label: the column of labels, for a table.
         size: the side to resize to, for a folder of images.
+        verify: refuse files of a known set that are not the published ones.
 
     A file of the user's own is called by its name without the ending, or with it where the name
     without is that of a known set: ``mnist.npz`` is not ``mnist``.
@@ -49,17 +43,80 @@ def load(
     >>> load("digits").test
     Dataset('digits', 355 images of 1x8x8, 10 classes)
     """
-    if name == "digits":
-        return read_digits()
-    if isinstance(name, str) and name in _READERS:
-        return _READERS[name](_place(known(name), directory))
-    if name == "webvision-mini":
-        raise ParameterError("webvision-mini does not fit into memory: open it with data.stream")
-    if isinstance(name, str) and name in KNOWN:
+    entry = KNOWN.get(name) if isinstance(name, str) else None
+    if entry is None:
+        return _own_name(_load_path(name, label, size), Path(name))
+    if entry.streamed:
+        raise ParameterError(f"{name} does not fit into memory: open it with data.stream")
+    found: TrainTest[Dataset] = _read(entry, directory, verify)
+    return found
+
+
+def load_any(name: str, directory: str | Path | None = None, *, label: str = "label") -> Any:
+    """Load a data set into memory, or open it as a stream where it does not fit."""
+    entry = KNOWN.get(name)
+    if entry is not None and entry.streamed:
+        return stream(name, directory)
+    return load(name, directory, label=label)
+
+
+def stream(
+    name: str, directory: str | Path | None = None, size: int = 224, *, verify: bool = True
+) -> TrainTest[LazyImages]:
+    """Open a data set whose images are decoded as they are wanted, such as ``"webvision-mini"``.
+
+    Args:
+        name: the data set.
+        directory: where its files are; None as for :func:`load`.
+        size: the side of the decoded images.
+        verify: refuse lists of images that are not the published ones.
+    """
+    entry = known(name)
+    if not entry.streamed:
+        raise ParameterError(f"{name} fits into memory: open it with data.load")
+    found: TrainTest[LazyImages] = _read(entry, directory, verify, size)
+    return found
+
+
+def human_labels(
+    train: Dataset, directory: str | Path | None = None, *, verify: bool = True
+) -> dict[str, Tensor]:
+    """Return the labels that people gave to a training set, by name, each int64 (N,).
+
+    Args:
+        train: such as the training set of ``load("cifar10")``.
+        directory: where the files are; None as for :func:`load`.
+        verify: refuse a file that is not the published one.
+
+    Returns:
+        ``aggregate``, ``random1`` to ``random3``, ``worst`` for CIFAR-10; ``fine`` for CIFAR-100.
+    """
+    labelled = with_human_labels()
+    if train.name not in labelled:
         raise ParameterError(
-            f"{name} is labels only: load {name.removesuffix('n')!r} and use data.human_labels"
+            f"expected the training set of {' or '.join(labelled)}, got {train.name!r}: "
+            "people labelled no other"
         )
-    return _own_name(_load_path(name, label, size), Path(name))
+    entry = labelled[train.name]
+    place = find_place(entry, directory)
+    if verify:
+        check_read(entry, place)
+    human: dict[str, Tensor] = import_module(entry.reader).read(entry, place, train)
+    return human
+
+
+def _read(entry: Known, directory: str | Path | None, verify: bool, *more: Any) -> Any:
+    if entry.labels_of:
+        raise ParameterError(
+            f"{entry.name} is labels only: load {entry.labels_of!r} and use data.human_labels"
+        )
+    place = find_place(entry, directory) if entry.files else Path()
+    if verify:
+        check_read(entry, place)
+    found = import_module(entry.reader).read(entry, place, *more)
+    if verify:
+        check_samples(entry, len(found.train), len(found.test))
+    return found
 
 
 def _own_name(found: TrainTest[Dataset], path: Path) -> TrainTest[Dataset]:
@@ -85,52 +142,3 @@ def _load_path(name: str | Path, label: str, size: int | None) -> TrainTest[Data
     if table.table_suffix(path):
         return hold_out(table.read_table(path, label))
     raise DataError(f"{path}: expected an .npz, .csv, .tsv or .parquet file or a folder of images")
-
-
-def stream(
-    name: str, directory: str | Path | None = None, size: int = 224
-) -> TrainTest[LazyImages]:
-    """Open a data set whose images are decoded as they are wanted: ``"webvision-mini"``.
-
-    Args:
-        name: the data set.
-        directory: where its files are; None as for :func:`load`.
-        size: the side of the decoded images.
-    """
-    if name != "webvision-mini":
-        known(name)
-        raise ParameterError(f"{name} fits into memory: open it with data.load")
-    return read_webvision_mini(_place(known(name), directory), size)
-
-
-def human_labels(train: Dataset, directory: str | Path | None = None) -> dict[str, Tensor]:
-    """Return CIFAR-N's labels of a CIFAR training set, by name, each int64 (N,).
-
-    Args:
-        train: the training set of ``load("cifar10")`` or ``load("cifar100")``.
-        directory: where the files are; None as for :func:`load`.
-
-    Returns:
-        ``aggregate``, ``random1`` to ``random3``, ``worst`` for CIFAR-10; ``fine`` for CIFAR-100.
-    """
-    file_name(train)  # refuses any other data set before a file is looked for
-    return read_cifar_n(_place(known(f"{train.name}n"), directory), train)
-
-
-def _place(entry: Known, directory: str | Path | None) -> Path:
-    """Return the first folder that has the data set, or say what to put where."""
-    folders = places(directory)
-    for place in folders:
-        if entry.is_here(place):
-            return place
-    raise DataError(
-        f"no {entry.name} in {' or '.join(map(str, folders))}: {way_out(entry, folders[0])}"
-    )
-
-
-def way_out(entry: Known, place: Path) -> str:
-    """Say how to get a data set into ``place``."""
-    names = ", ".join(file.path for file in entry.files)
-    if entry.page:
-        return f"download it from {entry.page} so that {names} are in {place}"
-    return f"run `noiseproof data fetch {entry.name}`, or put {names} into {place}"

@@ -12,57 +12,31 @@ from torch import Tensor
 
 from noiseproof.data.dataset import Dataset
 from noiseproof.data.labels import check_range
-from noiseproof.errors import DataError, ParameterError
-
-FILES = {"cifar10": "CIFAR-10_human.pt", "cifar100": "CIFAR-100_human.pt"}
-NAMES = {
-    "cifar10": {
-        "aggregate": "aggre_label",
-        "random1": "random_label1",
-        "random2": "random_label2",
-        "random3": "random_label3",
-        "worst": "worse_label",
-    },
-    "cifar100": {"fine": "noisy_label"},
-}
+from noiseproof.errors import DataError
+from noiseproof.known import Known
 
 
-def read_cifar_n(directory: str | Path, train: Dataset) -> dict[str, Tensor]:
-    """Read the human labels of CIFAR's training set, each int64 (50000,), in its order.
+def read(entry: Known, place: Path, train: Dataset) -> dict[str, Tensor]:
+    """Read the labels that people gave to a training set, each int64 (N,), in its order.
 
     Args:
-        directory: holds ``cifar-n/CIFAR-10_human.pt`` (or ``CIFAR-100_human.pt``), or the file.
+        entry: the labels, whose layout has our names for them and those of the file.
+        place: the folder the file is under.
         train: the training set they belong to, whose labels the file repeats.
-
-    Returns:
-        ``aggregate``, ``random1`` to ``random3``, ``worst`` for CIFAR-10; ``fine`` for CIFAR-100.
     """
-    file = file_name(train)
-    path = Path(directory) / "cifar-n" / file
-    if not path.is_file():
-        path = Path(directory) / file
+    (file, found), *_ = entry.locate(place)
+    path = found or place / file.path
     content = _load(path)
     clean = _labels(content, "clean_label", len(train.classes), path)
     if not torch.equal(clean, train.labels):
         raise DataError(f"{path}: its clean_label is not the labels of this {train.name}")
     human = {
-        name: _labels(content, key, len(train.classes), path)
-        for name, key in NAMES[train.name].items()
+        name: _labels(content, key, len(train.classes), path) for name, key in entry.layout.items()
     }
     for name, labels in human.items():
         if len(labels) != len(train):
             raise DataError(f"{path}: {len(labels)} labels {name} for {len(train)} images")
     return human
-
-
-def file_name(train: Dataset) -> str:
-    """Return the name of the file with the human labels of this training set."""
-    if train.name not in FILES:
-        raise ParameterError(
-            f"expected the training set of cifar10 or cifar100, got {train.name!r}: "
-            "people labelled no other"
-        )
-    return FILES[train.name]
 
 
 def _load(path: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from noiseproof.errors import DataError
+from noiseproof.known import Known
 
 
 class Normalisation(NamedTuple):
@@ -16,6 +17,11 @@ class Normalisation(NamedTuple):
 
     mean: tuple[float, ...]
     std: tuple[float, ...]
+
+    @classmethod
+    def of(cls, entry: Known) -> "Normalisation | None":
+        """Return the published constants of a data set, None where it has none."""
+        return cls(entry.mean, entry.std) if entry.mean else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

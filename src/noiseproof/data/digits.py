@@ -1,20 +1,23 @@
 """scikit-learn's digits: the data set that needs no file."""
 
+from pathlib import Path
+
 import numpy as np
 import torch
 
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
-from noiseproof.data.idx import DIGITS
 from noiseproof.extras import need
+from noiseproof.known import Known
 
 
-def read_digits() -> TrainTest[Dataset]:
+def read(entry: Known, place: Path) -> TrainTest[Dataset]:
     """Read 1,797 handwritten digits, images uint8 (N, 1, 8, 8), grey levels 0..16 spread to 0..255.
 
     Every fifth sample of each class is for testing (:func:`~noiseproof.data.hold_out`). The
     labels are right, so the test set counts as published rather than held out.
 
-    >>> digits = read_digits()
+    >>> from noiseproof.known import known
+    >>> digits = read(known("digits"), Path())
     >>> len(digits.train), len(digits.test), int(digits.train.inputs.max())
     (1442, 355, 255)
     """
@@ -27,8 +30,8 @@ def read_digits() -> TrainTest[Dataset]:
     whole = Dataset(
         torch.from_numpy(pixels).unsqueeze(1),
         torch.from_numpy(bunch.target.astype(np.int64)),
-        DIGITS,
-        "digits",
+        entry.classes,
+        entry.name,
     )
     parts = hold_out(whole)
     return TrainTest(parts.train, parts.test)

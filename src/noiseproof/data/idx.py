@@ -1,4 +1,4 @@
-"""MNIST and Fashion-MNIST: the idx format, compressed or not."""
+"""The idx format of MNIST and its like, compressed or not."""
 
 import gzip
 import math
@@ -12,32 +12,22 @@ import torch
 from noiseproof.data.dataset import Dataset, Normalisation, TrainTest
 from noiseproof.data.labels import check_range
 from noiseproof.errors import DataError
-
-DIGITS = tuple("0123456789")
-CLOTHES = (
-    "T-shirt/top",
-    "Trouser",
-    "Pullover",
-    "Dress",
-    "Coat",
-    "Sandal",
-    "Shirt",
-    "Sneaker",
-    "Bag",
-    "Ankle boot",
-)
+from noiseproof.known import Known
 
 
-def read_mnist(directory: str | Path) -> TrainTest[Dataset]:
-    """Read MNIST, images uint8 (N, 1, 28, 28), from ``MNIST/raw/`` or the directory itself."""
-    normalisation = Normalisation((0.1307,), (0.3081,))
-    return _read_pair(Path(directory), "MNIST", "mnist", DIGITS, normalisation)
+def read(entry: Known, place: Path) -> TrainTest[Dataset]:
+    """Read a data set of four idx files, images uint8 (N, 1, H, W).
 
-
-def read_fashion_mnist(directory: str | Path) -> TrainTest[Dataset]:
-    """Read Fashion-MNIST, as MNIST, from ``FashionMNIST/raw/`` or the directory itself."""
-    normalisation = Normalisation((0.2860,), (0.3530,))
-    return _read_pair(Path(directory), "FashionMNIST", "fashion-mnist", CLOTHES, normalisation)
+    Args:
+        entry: the data set, whose files are images and labels for training, then for testing.
+        place: the folder they are under.
+    """
+    paths = []
+    for file, path in entry.locate(place):
+        if path is None:
+            raise DataError(f"{place / file.path}: no such file; put it there, or the unpacked one")
+        paths.append(path)
+    return TrainTest(_read_part(entry, *paths[:2]), _read_part(entry, *paths[2:]))
 
 
 def read_idx(path: Path, dimensions: int) -> npt.NDArray[np.uint8]:
@@ -78,41 +68,17 @@ def _contents(path: Path) -> bytearray:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-def _read_pair(
-    directory: Path, folder: str, name: str, classes: tuple[str, ...], normalisation: Normalisation
-) -> TrainTest[Dataset]:
-    nested = directory / folder / "raw"
-    root = nested if nested.is_dir() else directory
-    train, test = (
-        _read_part(root, part, name, classes, normalisation) for part in ("train", "t10k")
-    )
-    return TrainTest(train, test)
-
-
-def _read_part(
-    root: Path, part: str, name: str, classes: tuple[str, ...], normalisation: Normalisation
-) -> Dataset:
-    images_path, labels_path = (
-        _find(root, f"{part}-images-idx3"),
-        _find(root, f"{part}-labels-idx1"),
-    )
+def _read_part(entry: Known, images_path: Path, labels_path: Path) -> Dataset:
     images, labels = read_idx(images_path, 3), read_idx(labels_path, 1)
     if len(images) != len(labels):
         raise DataError(
             f"{labels_path}: {len(labels)} labels for {len(images)} images in {images_path.name}"
         )
-    check_range(labels, len(classes), labels_path)
+    check_range(labels, len(entry.classes), labels_path)
     return Dataset(
         torch.from_numpy(images).unsqueeze(1),
         torch.from_numpy(labels.astype(np.int64)),
-        classes,
-        name,
-        normalisation,
+        entry.classes,
+        entry.name,
+        Normalisation.of(entry),
     )
-
-
-def _find(root: Path, stem: str) -> Path:
-    for name in (f"{stem}-ubyte", f"{stem}-ubyte.gz"):
-        if (root / name).is_file():
-            return root / name
-    raise DataError(f"{root / stem}-ubyte.gz: no such file; put it there, or the unpacked one")

@@ -14,9 +14,7 @@ from torch.utils import data
 from noiseproof.data.dataset import Normalisation, TrainTest
 from noiseproof.data.images import decode
 from noiseproof.errors import DataError
-
-CONCEPTS = 50
-_IMAGENET = Normalisation((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+from noiseproof.known import Known
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,8 +38,8 @@ class LazyImages(data.Dataset[tuple[Tensor, int]]):
     labels: Tensor
     classes: tuple[str, ...]
     name: str
-    size: int = 224
-    normalisation: Normalisation = _IMAGENET
+    size: int
+    normalisation: Normalisation
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -80,55 +78,57 @@ class LazyImages(data.Dataset[tuple[Tensor, int]]):
         return digest.hexdigest()
 
 
-def read_webvision_mini(directory: str | Path, size: int = 224) -> TrainTest[LazyImages]:
-    """Open the first 50 concepts of WebVision 1.0's Google part and of its validation set.
+def read(entry: Known, place: Path, size: int = 224) -> TrainTest[LazyImages]:
+    """Open the first concepts of WebVision 1.0's Google part and of its validation set.
 
     Args:
-        directory: the publisher's folder, with ``google/``, ``val_images_256/`` and ``info/``.
+        entry: the data set, which has as many classes as concepts are wanted.
+        place: the publisher's folder, with ``google/``, ``val_images_256/`` and ``info/``.
         size: the side of the decoded images.
     """
-    root = Path(directory)
-    classes = _class_names(root / "info" / "synsets.txt")
+    classes = _class_names(place / "info" / "synsets.txt", entry.classes)
     parts = {}
     for part, listing, folder, prefix in (
         ("train", "train_filelist_google.txt", "google", ""),
         ("test", "val_filelist.txt", "val_images_256", "val_images_256/"),
     ):
-        paths, labels = _read_list(root / "info" / listing)
-        if not (root / folder).is_dir():
-            raise DataError(f"{root / folder}: no such folder; unpack the images of {part} there")
+        paths, labels = _read_list(place / "info" / listing, len(classes))
+        if not (place / folder).is_dir():
+            raise DataError(f"{place / folder}: no such folder; unpack the images of {part} there")
         parts[part] = LazyImages(
-            root,
+            place,
             tuple(prefix + path for path in paths),
             torch.from_numpy(labels),
             classes,
-            "webvision-mini",
+            entry.name,
             size,
+            Normalisation(entry.mean, entry.std),
         )
     return TrainTest(parts["train"], parts["test"])
 
 
-def _read_list(path: Path) -> tuple[list[str], npt.NDArray[np.int64]]:
+def _read_list(path: Path, concepts: int) -> tuple[list[str], npt.NDArray[np.int64]]:
     paths, labels = [], []
     for number, line in enumerate(_lines(path), start=1):
         image, _, label = line.rpartition(" ")
         if not image or not label.isdecimal():
             raise DataError(f"{path}: line {number} is not an image and a number: {line[:60]!r}")
-        if int(label) < CONCEPTS:
+        if int(label) < concepts:
             paths.append(image.strip())
             labels.append(int(label))
     if not paths:
-        raise DataError(f"{path}: lists no image of the first {CONCEPTS} concepts")
+        raise DataError(f"{path}: lists no image of the first {concepts} concepts")
     return paths, np.array(labels, np.int64)
 
 
-def _class_names(path: Path) -> tuple[str, ...]:
+def _class_names(path: Path, numbers: tuple[str, ...]) -> tuple[str, ...]:
     """Return the first name of each synset; numbers where the list is not there."""
     if not path.is_file():
-        return tuple(str(i) for i in range(CONCEPTS))
-    names = [line.partition(" ")[2].partition(",")[0] for line in _lines(path)[:CONCEPTS]]
-    if len(names) < CONCEPTS:
-        raise DataError(f"{path}: truncated: {len(names)} synsets, expected {CONCEPTS} or more")
+        return numbers
+    count = len(numbers)
+    names = [line.partition(" ")[2].partition(",")[0] for line in _lines(path)[:count]]
+    if len(names) < count:
+        raise DataError(f"{path}: truncated: {len(names)} synsets, expected {count} or more")
     return tuple(names)
 
 

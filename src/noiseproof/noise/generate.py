@@ -6,7 +6,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from noiseproof.errors import NoiseError, did_you_mean
-from noiseproof.noise.maps import CIFAR100_COARSE, CLASSES, MAPS, next_in_group
+from noiseproof.known import KNOWN
+from noiseproof.known.groups import next_in_group
 from noiseproof.noise.transition import TransitionMatrix
 
 Variant = Literal["corrected", "released"]
@@ -71,9 +72,11 @@ def superclass(
     """
     K, names = split_classes(classes)
     if isinstance(groups, str):
-        if groups != "cifar100":
-            raise NoiseError(f"no super-classes known for {groups!r}; known: cifar100")
-        groups, names = CIFAR100_COARSE, names or CLASSES["cifar100"]
+        grouped = {name: entry for name, entry in KNOWN.items() if entry.groups}
+        if groups not in grouped:
+            raise NoiseError(f"no super-classes known for {groups!r}; known: {', '.join(grouped)}")
+        entry = grouped[groups]
+        groups, names = entry.groups, names or entry.classes
     if K not in (None, len(groups)):
         raise NoiseError(f"super-classes of {len(groups)} classes, not {K}")
     ring = next_in_group(tuple(str(group) for group in groups))
@@ -157,20 +160,19 @@ def _check_classes(K: int) -> int:
 def _of_dataset(
     which: str, rate: float, classes: int | None, names: tuple[str, ...] | None, variant: Variant
 ) -> TransitionMatrix:
-    if which not in MAPS:
-        raise NoiseError(f"no asymmetric noise known for {which!r}{did_you_mean(which, MAPS)}")
-    K = len(CLASSES[which])
+    confused = {name: entry for name, entry in KNOWN.items() if entry.confusions}
+    if which not in confused:
+        raise NoiseError(f"no asymmetric noise known for {which!r}{did_you_mean(which, confused)}")
+    entry = confused[which]
+    K = len(entry.classes)
     if classes not in (None, K):
         raise NoiseError(f"{which} has {K} classes, not {classes}")
-    names = names or CLASSES[which]
-    if variant == "released" and which == "cifar100":
-        return _flip({i: i - i % 5 + (i + 1) % 5 for i in range(K)}, rate, K, names)
-    if variant == "released" and which == "cifar10":
-        steps = identity(K, names)
-        for i, j in sorted(MAPS[which].items()):
-            steps = steps @ _flip({i: j}, rate, K, names)
-        return steps
-    return _flip(MAPS[which], rate, K, names)
+    names = names or entry.classes
+    steps = entry.released if variant == "released" and entry.released else (entry.confusions,)
+    whole = _flip(steps[0], rate, K, names)
+    for step in steps[1:]:
+        whole = whole @ _flip(step, rate, K, names)
+    return whole
 
 
 def _flip(

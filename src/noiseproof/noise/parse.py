@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from noiseproof.errors import DataError, NoiseError, did_you_mean
+from noiseproof.known import KNOWN, with_human_labels
 from noiseproof.noise.generate import check_rate, split_classes
-from noiseproof.noise.maps import CLASSES
 from noiseproof.noise.matrix import check_matrix
 from noiseproof.noise.spec import HumanNoise, InstanceNoise, MatrixNoise, Noise, RateNoise
 from noiseproof.noise.transition import TransitionMatrix
-
-HUMAN = {"cifar10": ("aggregate", "random1", "random2", "random3", "worst"), "cifar100": ("fine",)}
 
 _BY_RATE = ("symmetric", "asymmetric", "pair-flip", "superclass", "instance")
 _BY_NAME = {"human": "human:worst", "matrix": "matrix:T.csv"}
@@ -42,7 +40,8 @@ def parse(
     """
     text = text.strip()
     kind, colon, rest = text.partition(":")
-    K, names = split_classes(CLASSES.get(dataset or "") if classes is None else classes)
+    entry = KNOWN.get(dataset or "")
+    K, names = split_classes(entry.classes if entry and classes is None else classes)
     kept = names or K
     if kind in _ALONE:
         if colon:
@@ -89,9 +88,10 @@ def _rate(text: str, kind: str, rest: str) -> tuple[float, list[str]]:
 
 
 def _human(which: str, dataset: str | None) -> str:
-    if dataset is not None and dataset not in HUMAN:
-        raise NoiseError(f"no human labels known for {dataset!r}{did_you_mean(dataset, HUMAN)}")
-    known = HUMAN[dataset] if dataset else [name for names in HUMAN.values() for name in names]
+    human = {name: tuple(entry.layout) for name, entry in with_human_labels().items()}
+    if dataset is not None and dataset not in human:
+        raise NoiseError(f"no human labels known for {dataset!r}{did_you_mean(dataset, human)}")
+    known = human[dataset] if dataset else [name for names in human.values() for name in names]
     if which not in known:
         raise NoiseError(f"unknown human labels {which!r}{did_you_mean(which, known)}")
     return which

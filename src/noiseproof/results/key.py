@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-from noiseproof.data.published import KNOWN
+from noiseproof.known import KNOWN
 from noiseproof.noise import Noise
 from noiseproof.noise.spec import MatrixNoise
 from noiseproof.train import Experiment
