@@ -123,7 +123,7 @@ def test_data_commands(capsys, tmp_path):
     assert "digits          built in" in out
     assert "mnist           not here" in out
     rows = json.loads(run(capsys, "data", "list", "--data", tmp_path, "--json")[1])
-    assert {"name", "title", "where"} == set(rows[0])
+    assert {"name", "title", "where", "built_in"} == set(rows[0])
     code, out, err = run(capsys, "data", "verify", "mnist", "--data", tmp_path)
     assert code == 2
     assert len(err.splitlines()) == 1
