@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-slow check format benchmark clean
+.PHONY: demo test test-slow test-oldest check format benchmark clean
 
 demo: $(READY)
 	$(BIN)/noiseproof demo
@@ -13,6 +13,17 @@ test: $(READY)
 
 test-slow: $(READY)
 	$(BIN)/pytest -n 2
+
+# The core of the suite with the oldest versions that pyproject.toml allows. They may warn of their
+# own future, so warnings are no errors here.
+CORE := advise cli data files fitting integrations learn losses models noise prepare report results theory train
+
+test-oldest:
+	$(PYTHON) -m venv .venv-oldest
+	$(PYTHON) scripts/oldest_versions.py > .venv-oldest/constraints.txt
+	.venv-oldest/bin/pip install --quiet --constraint .venv-oldest/constraints.txt \
+		--editable '.[fit,bench,boosting,search]' pytest pytest-xdist hypothesis expecttest
+	.venv-oldest/bin/pytest -n 2 -m "not slow" -o filterwarnings=default $(CORE:%=tests/%)
 
 check: $(READY)
 	$(BIN)/ruff format --check .
@@ -38,4 +49,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis noiseproof-demo*
+	rm -rf .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis noiseproof-demo*

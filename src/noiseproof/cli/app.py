@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+import noiseproof
+
 app = typer.Typer(
     name="noiseproof",
     help="Train classifiers that stay right when the labels are wrong.",
@@ -12,12 +14,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
-SeedOption = Annotated[int, typer.Option(help="One seed for everything that is drawn.", min=0)]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
 
 
 @app.callback(invoke_without_command=True)
-def help_by_default(context: typer.Context) -> None:
+def help_by_default(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
     """Train classifiers that stay right when the labels are wrong."""
+    if version:
+        print(f"noiseproof {noiseproof.__version__}")
+        raise typer.Exit
     if context.invoked_subcommand is None:
         print(context.get_help())

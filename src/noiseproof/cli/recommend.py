@@ -11,20 +11,26 @@ from noiseproof.cli.app import JsonOption, app
 @app.command()
 def recommend(
     noise: Annotated[
-        str, typer.Option(help="symmetric:0.8, asymmetric:0.3, pair-flip:0.2, matrix:T.csv ...")
+        str,
+        typer.Option(help="A noise: symmetric:0.8, asymmetric:0.3, pair-flip:0.2, matrix:T.csv."),
     ],
     classes: Annotated[
-        int | None, typer.Option(help="How many classes: the noise's or the data set's.", min=2)
+        int | None,
+        typer.Option(help="Number of classes (default: the noise's or the data set's).", min=2),
     ] = None,
     dataset: Annotated[
-        str | None, typer.Option(help="mnist, cifar10, cifar100: whose confusions are meant.")
+        str | None,
+        typer.Option(
+            help="Data set whose confusions `asymmetric` means: mnist, cifar10, cifar100."
+        ),
     ] = None,
     margin: Annotated[
-        float | None, typer.Option(help="c*r to keep, 1 or more; chosen by measurement without it.")
+        float | None,
+        typer.Option(help="Smallest c*r to accept, 1 or more (default: chosen by measurement)."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which losses tolerate a noise, each with its parameters and why.
+    """List the losses that tolerate a noise, with parameters and reasons.
 
     Example: noiseproof recommend --classes 10 --noise symmetric:0.8
     """

@@ -11,17 +11,21 @@ from noiseproof.cli.app import JsonOption, app
 
 @app.command()
 def audit(
-    loss: Annotated[str, typer.Argument(help='Such as "AGCE(a=0.6, q=0.6)" or "NCE + RCE".')],
+    loss: Annotated[
+        str, typer.Argument(help='A loss, such as "AGCE(a=0.6, q=0.6)" or "NCE + RCE".')
+    ],
     classes: Annotated[
-        int | None, typer.Option(help="How many classes: the noise's, or 10.", min=2)
+        int | None, typer.Option(help="Number of classes (default: the noise's, or 10).", min=2)
     ] = None,
     noise: Annotated[
-        str | None, typer.Option(help="symmetric:0.8, pair-flip:0.2, matrix:T.csv ...")
+        str | None, typer.Option(help="A noise: symmetric:0.8, pair-flip:0.2, matrix:T.csv ...")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Also draw it: .png, .svg or .pdf.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Also draw it to this .png, .svg or .pdf file.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what can be proved or measured of a loss, and what noise it tolerates.
+    """Show which noise a loss tolerates, and what else is known of it.
 
     Example: noiseproof audit "AGCE(a=0.6, q=0.6)" --classes 10 --noise symmetric:0.8
     """
