@@ -1,31 +1,63 @@
 """The command line: parse, call, print. What it prints is made elsewhere."""
 
+import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
 
 from noiseproof.errors import NoiseproofError
 from noiseproof.extras import need
 
-INTERRUPTED = 130
+#: 128 and the number of the signal, as shells have it.
+INTERRUPTED, TERMINATED = 130, 143
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return 0 on success, 2 for a user's mistake with one line of why."""
+    signals: list[int] = []
     try:  # from here on: importing torch takes seconds in which a user may press Ctrl-C
-        need("fit", "typer")
-        from noiseproof.cli.commands import run
+        with _terminable(signals):
+            os.getcwd()  # torch ends the process where this does not exist
+            need("fit", "typer")
+            from noiseproof.cli.commands import run
 
-        code = run(arguments)
+            code = run(arguments)
     except NoiseproofError as error:
         return _complain(str(error))
+    except FileNotFoundError as error:
+        gone = not error.filename and "the working directory does not exist any more"
+        return _complain(gone or f"{error.filename}: {error.strerror}")
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except MemoryError as error:
         return _complain(f"not enough memory ({error or 'nothing is left'})")
     except KeyboardInterrupt:
         code = INTERRUPTED
-    if code == INTERRUPTED:
-        print("noiseproof: interrupted", file=sys.stderr)
+    if code == INTERRUPTED:  # typer too makes this of Ctrl-C
+        print(f"noiseproof: {'terminated' if signals else 'interrupted'}", file=sys.stderr)
+        return TERMINATED if signals else INTERRUPTED
     return code
+
+
+@contextmanager
+def _terminable(signals: list[int]) -> Iterator[None]:
+    """Let SIGTERM end the command as Ctrl-C does, so that nothing half written stays behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, _: object) -> NoReturn:
+        signals.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _complain(message: str) -> int:

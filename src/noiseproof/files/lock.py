@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from noiseproof.errors import LockedError
-from noiseproof.files.part import explained, is_held
+from noiseproof.files.part import explained, is_held, make_folder
 
 #: Who asks takes the lock for some microseconds; who wants it waits that out.
 _PATIENCE = 0.2
@@ -23,7 +23,7 @@ def locked(path: Path, what: str) -> Iterator[None]:
 
     lock = FileLock(path, thread_local=False)
     with explained(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         try:
             lock.acquire(timeout=_PATIENCE, poll_interval=_PATIENCE / 10)
         except Timeout:

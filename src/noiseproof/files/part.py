@@ -101,6 +101,17 @@ def remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, where they are missing."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise FileError(f"cannot write into {folder}: it is not a folder") from None
+    for each in reversed(missing):
+        sync(each.parent)
+
+
 def sync(path: Path) -> None:
     """Wait until a file, or the list of names in a folder, is on the disk."""
     if os.name != "posix":

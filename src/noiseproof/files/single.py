@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from noiseproof.files.part import clean, explained, part, sync
+from noiseproof.files.part import clean, explained, make_folder, part, sync
 
 
 def write(
@@ -20,7 +20,7 @@ def write(
     """
     path = Path(path)
     with explained(path):
-        _make_folder(path.parent)
+        make_folder(path.parent)
         clean(path)
         with part(path) as (made, handle):
             with os.fdopen(handle, "wb", closefd=False) as file:
@@ -33,10 +33,3 @@ def write(
             os.fsync(handle)
             os.replace(made, path)
         sync(path.parent)
-
-
-def _make_folder(folder: Path) -> None:
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    for each in reversed(missing):
-        sync(each.parent)

@@ -44,6 +44,8 @@ def complete(
         record = files.finished()
         machine.world.wait()
         if record is not None and (record.status == "failed" or not save or files.model.exists()):
+            if machine.world.is_main:  # of a run that stopped right after its record was written
+                files.checkpoint.unlink(missing_ok=True)
             return record
         outcome, network = experiment.run(machine, files.checkpoint, watch)
         record = Record.of(experiment, outcome, machine)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from noiseproof import models
 from noiseproof.data import TrainTest, human_labels
+from noiseproof.errors import ParameterError
 from noiseproof.losses import Loss
 from noiseproof.losses import loss as read_loss
 from noiseproof.noise import Corruption, Noise, parse, stream
@@ -159,6 +160,11 @@ def prepare(
     name, classes = data.train.name, data.train.classes
     spec, objective = parse(noise, classes, name), read_loss(loss)
     make_method(recipe.method, objective, recipe.epochs)  # an error now, not after the set-up
+    if recipe.mean and len(recipe.mean) != data.train.shape[0]:
+        what = "channels" if len(data.train.shape) == 3 else "columns"
+        raise ParameterError(
+            f"{len(recipe.mean)} numbers in mean, but {name} has {data.train.shape[0]} {what}"
+        )
     human = None
     if isinstance(spec, HumanNoise):
         human = human_labels(data.train, directory)[spec.which]

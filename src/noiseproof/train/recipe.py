@@ -11,6 +11,8 @@ from noiseproof.errors import ParameterError, did_you_mean
 SCHEDULES = ("cosine", "exponential", "constant")
 PRECISIONS = ("float32", "bfloat16", "float16")
 METHODS = ("loss", "nlnl")
+#: A wider hidden layer is a slip of the finger, and more memory than any machine has.
+WIDEST = 1_000_000
 AUGMENTATIONS = ("crop", "shift", "flip", "rotation", "colour")
 
 
@@ -104,6 +106,12 @@ class Recipe:
                 raise ParameterError(f"expected {field} >= {least}, got {value}")
         if self.momentum >= 1:
             raise ParameterError(f"expected momentum < 1, got {self.momentum}")
+        for width in self.hidden:
+            if not 1 <= width <= WIDEST:
+                raise ParameterError(f"expected hidden layers of 1 to {WIDEST}, got {width}")
+        for value in self.mean:
+            if not -float("inf") < value < float("inf"):
+                raise ParameterError(f"expected a finite mean, got {value}")
         for value in self.std:
             if not 0 < value < float("inf"):
                 raise ParameterError(f"expected std > 0, got {value}")
