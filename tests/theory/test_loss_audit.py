@@ -185,10 +185,10 @@ def test_it_takes_seconds_with_many_classes_too():
     T = np.full((100, 100), 0.002) + np.random.default_rng(0).random((100, 100)) / 500
     np.fill_diagonal(T, 0)
     np.fill_diagonal(T, 1 - T.sum(1))
-    start = time.perf_counter()
+    start = time.process_time()  # of this process: others may be busy
     for text in ("NCE + AGCE(a=1e-3, q=0.5)", "NGCE(q=0.7)"):
         audit(text, noise=TransitionMatrix(T))
-    assert (time.perf_counter() - start) / 2 < 10
+    assert (time.process_time() - start) / 2 < 10
 
 
 def test_the_picture(tmp_path):

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from noiseproof.kernels.state import graph_is_kept, is_transformed
+from noiseproof.kernels.state import graph_is_kept, is_batched
 
 Fused = Callable[[Tensor], tuple[Tensor, Tensor]]
 Plain = Callable[[Tensor], Tensor]
@@ -47,7 +47,7 @@ class _Attached(torch.autograd.Function):
         (gradient,) = ctx.saved_tensors
         if grad_output.dim() > 0:
             grad_output = grad_output.unsqueeze(1)
-        if is_transformed() or graph_is_kept():
+        if is_batched(grad_output) or graph_is_kept():
             return (gradient * grad_output).to(logits.dtype), None, None
         # Nobody will ask again: the buffer is handed over, scaled in place.
         ctx.logits = None

@@ -33,6 +33,7 @@ def row_block(
     out: Tensor,
     value_and_slopes: ValueAndSlopes,
     statistics: Sequence[Summand],
+    infinite: bool = False,
 ) -> Tensor:
     """Block function of L = l(log_u, s_1, s_2, ...) with s_i = sum_k f_i(log p_k).
 
@@ -43,10 +44,12 @@ def row_block(
         dL/dz_j = c 1[j = y] + sum_i d_i f_i'(log p_j) - (c + sum_i d_i F_i) p_j.
 
     For s = sum_k log p_k, f' = 1 and F = K: p is then the only thing as large as z. A class whose
-    logit is -inf has no part in the sums, unless it is the label.
+    logit is -inf has no part in the sums, unless it is the label; such a label has log_u = -inf
+    if ``infinite``, else the lowest number.
     """
     index, classes = target.unsqueeze(1), z.shape[1]
     masked = _masked(z, index) if statistics else None
+    z_y = z.gather(1, index) if infinite else z  # before ``out``, which may be z, is written
     curved = [f for f in statistics if not isinstance(f, LogSum)]
     if curved or masked is not None:
         log_u, sums, slopes, count = _curved(z, index, out, statistics, masked)
@@ -55,6 +58,8 @@ def row_block(
         log_u, log_sum, total = _exponentials(z, index, out, bool(statistics))
         sums = () if log_sum is None else (log_sum,) * len(statistics)
         slopes, count = [None] * len(statistics), classes
+    if infinite:
+        log_u = torch.where(z_y == -torch.inf, -torch.inf, log_u)
     rows, c, ds = value_and_slopes(log_u, sums, count)
     if not isinstance(scale, float):
         scale = scale.unsqueeze(1)

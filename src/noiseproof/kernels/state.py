@@ -11,6 +11,11 @@ def is_transformed() -> bool:
     return torch._C._are_functorch_transforms_active()
 
 
+def is_batched(grad_output: Tensor) -> bool:
+    """Whether a backward pass runs for many gradients at once (``is_grads_batched``, ``vmap``)."""
+    return is_transformed() or torch._C._functorch.is_legacy_batchedtensor(grad_output)
+
+
 def is_traced() -> bool:
     """Whether values are out of reach: under ``torch.compile`` or a ``torch.func`` transform."""
     return torch.compiler.is_compiling() or is_transformed()

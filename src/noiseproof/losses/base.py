@@ -15,9 +15,11 @@ from noiseproof.losses.reduction import Reduction, nan_for, reduced, scale_of, t
 from noiseproof.losses.targets import (
     Batch,
     as_batch,
+    check_class_weights,
     class_weights,
     compute_dtype,
     row_weights,
+    spread_evenly,
     without_ignored,
 )
 from noiseproof.losses.written import Written
@@ -42,6 +44,11 @@ class Loss(Written, nn.Module):
         label_smoothing: the part of each target that is spread over all classes.
 
     The loss of float16 or bfloat16 logits is computed, and returned, in float32.
+
+    A class whose logit is -inf is masked: it has no part in a sum over the classes, nor in label
+    smoothing, as if the row had one class less. A label that is masked has probability 0: cross
+    entropy is infinite, as torch's; a bounded loss is l(0), with no gradient; any other takes its
+    log-probability as -3e29.
     """
 
     weight: Tensor | None = field(default_factory=lambda: None)
@@ -53,6 +60,8 @@ class Loss(Written, nn.Module):
     symmetric: ClassVar[bool] = False
     bounded: ClassVar[bool] = True
     random: ClassVar[bool] = False
+    #: Whether a label whose logit is -inf costs infinity, as torch's cross entropy has it.
+    infinite: ClassVar[bool] = False
     #: Whether this is plain cross entropy, -log u, whatever its options.
     is_cross_entropy: ClassVar[bool] = False
 
@@ -103,7 +112,12 @@ class Loss(Written, nn.Module):
         self.label_smoothing = checked("label_smoothing", self.label_smoothing, smoothing)
         if self.reduction not in ("none", "mean", "sum"):
             raise ParameterError(f"expected reduction none, mean or sum, got {self.reduction!r}")
-        self.register_buffer("weight", self.__dict__.pop("weight"))
+        if isinstance(self.ignore_index, bool) or not isinstance(self.ignore_index, int):
+            raise ParameterError(f"expected `ignore_index` to be an int, got {self.ignore_index!r}")
+        weight = self.__dict__.pop("weight")
+        if weight is not None:
+            check_class_weights(weight)
+        self.register_buffer("weight", weight)
 
     # The mathematics
 
@@ -270,7 +284,8 @@ class Loss(Written, nn.Module):
         if self.weight is not None:
             losses = losses * class_weights(z, self.weight)
         smoothing = self.label_smoothing
-        rows = (1 - smoothing) * picked(losses, y) + smoothing * losses.mean(-1)
+        spread = (losses * spread_evenly(z, self.infinite)).sum(-1)
+        rows = (1 - smoothing) * picked(losses, y) + smoothing * spread
         if batch.w is not None:
             rows = torch.where(batch.w == 0, 0, rows) * batch.w.to(rows.dtype)
         if valid is not None:
@@ -286,7 +301,8 @@ class Loss(Written, nn.Module):
         z = batch.z
         t = batch.y.to(compute_dtype(z))
         if self.label_smoothing > 0:
-            t = t * (1 - self.label_smoothing) + self.label_smoothing / z.shape[1]
+            even = spread_evenly(z, self.infinite)
+            t = t * (1 - self.label_smoothing) + self.label_smoothing * even
         if self.weight is not None:
             t = t * class_weights(z, self.weight)
         w = None if batch.w is None else batch.w.to(compute_dtype(z))

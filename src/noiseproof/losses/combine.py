@@ -149,6 +149,11 @@ class PointwiseSum(WeightedSum, Pointwise, register=False):
     class_rows = Pointwise.class_rows
     block = Pointwise.block
 
+    @property
+    def infinite(self) -> bool:  # type: ignore[override]
+        """Whether every term is."""
+        return all(term.infinite for term in self.losses)
+
     def value(self, log_u: Tensor) -> Tensor:
         """Return the weighted sum of the terms."""
         return self._sum([term.value(log_u) for term in self.losses])

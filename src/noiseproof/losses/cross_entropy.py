@@ -23,6 +23,7 @@ class CE(Pointwise):
     weight: Tensor | None = field(default_factory=lambda: None, kw_only=False)
 
     bounded: ClassVar[bool] = False
+    infinite: ClassVar[bool] = True
     is_cross_entropy: ClassVar[bool] = True
 
     def value(self, log_u: Tensor) -> Tensor:

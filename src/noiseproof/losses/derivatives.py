@@ -7,7 +7,12 @@ import torch
 from torch import Tensor
 
 from noiseproof.errors import ParameterError, ShapeError
-from noiseproof.losses.targets import class_weights, compute_dtype, without_ignored
+from noiseproof.losses.targets import (
+    class_weights,
+    compute_dtype,
+    spread_evenly,
+    without_ignored,
+)
 
 if TYPE_CHECKING:
     from noiseproof.losses.base import Loss
@@ -100,7 +105,8 @@ def mixture(loss: "Loss", z: Tensor, y: Tensor) -> Tensor:
     else:
         t = torch.zeros_like(z).scatter_(1, y.unsqueeze(1), 1.0)
     if loss.label_smoothing > 0:
-        t = t * (1 - loss.label_smoothing) + loss.label_smoothing / z.shape[1]
+        even = spread_evenly(z, loss.infinite)
+        t = t * (1 - loss.label_smoothing) + loss.label_smoothing * even
     return t if loss.weight is None else t * class_weights(z, loss.weight)
 
 

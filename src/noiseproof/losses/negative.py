@@ -1,6 +1,6 @@
 """Negative learning."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -34,9 +34,9 @@ class NLNL(Loss):
     def per_sample(self, log_p: Tensor, target: Tensor) -> Tensor:
         """Return -log(1 - p_k) for a wrong class k of each row."""
         classes = _at_least_two(log_p)
-        shift = torch.randint(
-            1, classes, target.shape, generator=self.generator, device=target.device
-        )
+        # Given a generator, even None, randint takes no symbolic number of classes.
+        source: dict[str, Any] = {} if self.generator is None else {"generator": self.generator}
+        shift = torch.randint(1, classes, target.shape, device=target.device, **source)
         wrong = ((target + shift) % classes).unsqueeze(-1)
         # 1 - p_k is the sum of the others: as a difference it would round to 0 as p_k nears 1.
         return -log_p.scatter(-1, wrong, -torch.inf).logsumexp(-1)

@@ -3,12 +3,13 @@
 from dataclasses import field
 from typing import Any, ClassVar, Self
 
+import torch
 from torch import Tensor
 
 from noiseproof import kernels
 from noiseproof.errors import ParameterError
 from noiseproof.kernels import Classes, LogSum, Sums
-from noiseproof.losses.base import Loss
+from noiseproof.losses.base import Loss, picked
 from noiseproof.losses.cross_entropy import CE
 from noiseproof.losses.focal import FL
 from noiseproof.losses.generalized import GCE
@@ -60,6 +61,15 @@ class Normalized(Loss):
         """Return L(u, k) / sum_j L(u, j) for every k."""
         values = self.base.per_class(log_p)
         return values / positive(values.sum(-1, keepdim=True))
+
+    def _class_rows(self, z: Tensor) -> Tensor:
+        # A masked class has no part in the sum, but for a label's own.
+        values, part = self.base._class_rows(z), z != -torch.inf
+        of_others = torch.where(part, values, 0).sum(-1, keepdim=True)
+        return values / positive(of_others + torch.where(part, 0, values))
+
+    def _rows(self, z: Tensor, target: Tensor) -> Tensor:
+        return picked(self._class_rows(z), target)
 
 
 class NormalizedPointwise(RowLoss, Normalized, register=False):

@@ -70,8 +70,12 @@ class RowLoss(Loss, register=False):
         index = target.unsqueeze(-1)
         if not self.statistics:
             log_u = log_p.gather(-1, index)
-            # A bounded l takes log u = -inf for what it is, and small batches notice an operation.
-            return self.from_row(log_u if self.bounded else finite(log_u), (), z.shape[1])
+            if self.infinite:
+                log_u = torch.where(z.gather(-1, index) == -torch.inf, log_u, finite(log_u))
+            elif not self.bounded:
+                # A bounded l takes -inf for what it is, and small batches notice an operation.
+                log_u = finite(log_u)
+            return self.from_row(log_u, (), z.shape[1])
         log_p = finite(log_p)
         part = (z != -torch.inf).scatter(-1, index, True)
         values = (torch.where(part, f.value(log_p), 0) for f in self.statistics)
@@ -79,7 +83,9 @@ class RowLoss(Loss, register=False):
         return self.from_row(log_p.gather(-1, index), sums, part.sum(-1, keepdim=True))
 
     def _class_rows(self, z: Tensor) -> Tensor:
-        log_p = finite(torch.log_softmax(z, -1, compute_dtype(z)))
+        log_p = torch.log_softmax(z, -1, compute_dtype(z))
+        clamped = finite(log_p)
+        log_p = torch.where(z == -torch.inf, log_p, clamped) if self.infinite else clamped
         if not self.statistics:
             return self.from_row(log_p, (), z.shape[1])
         part = z != -torch.inf
@@ -91,7 +97,9 @@ class RowLoss(Loss, register=False):
         return self.from_row(log_p, tuple(sums), part.sum(-1, keepdim=True) + (~part).long())
 
     def _block(self, z: Tensor, target: Tensor, scale: Scale, out: Tensor) -> Tensor:
-        return kernels.row_block(z, target, scale, out, self.with_slopes, self.statistics)
+        return kernels.row_block(
+            z, target, scale, out, self.with_slopes, self.statistics, self.infinite
+        )
 
 
 class Pointwise(RowLoss, register=False):
@@ -125,6 +133,7 @@ class Pointwise(RowLoss, register=False):
                 "symmetric": False,
                 "bounded": True,
                 "is_cross_entropy": False,
+                "infinite": False,
             }
             for name, plain in inherited.items():
                 if name not in cls.__dict__ and hasattr(cls, name):
@@ -133,7 +142,9 @@ class Pointwise(RowLoss, register=False):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ends = torch.tensor([-1e4, -1.0, 0.0], dtype=torch.float32)
+        ends = torch.tensor([-1e4, -1.0, 0.0], dtype=torch.float32, device="cpu")
+        if not kernels.is_plain(ends):  # built while something is traced: no numbers to look at
+            return
         try:
             finite = bool(torch.isfinite(self.value(ends)).all())
         except OverflowError:

@@ -137,6 +137,30 @@ def row_weights(
     return w
 
 
+def check_class_weights(weight: Any) -> None:
+    """Say what is wrong with the weights of the classes, where they can be looked at."""
+    if not isinstance(weight, Tensor):
+        raise not_a_tensor(weight=weight)
+    if weight.dim() != 1 or not weight.is_floating_point():
+        raise ShapeError(
+            f"expected a floating-point weight for each class, shape (K,), got {weight.dtype} of "
+            f"shape {tuple(weight.shape)}"
+        )
+    if weight.device.type == "cpu" and is_plain(weight) and bool((weight < 0).any()):
+        raise ParameterError("expected class weights >= 0 everywhere")
+
+
+def spread_evenly(z: Tensor, masked_too: bool) -> Tensor | float:
+    """Return what label smoothing gives each class: 1 / K, and nothing to a masked one.
+
+    Only torch's cross entropy gives a masked class its share, and is infinite then.
+    """
+    if masked_too:
+        return 1 / z.shape[1]
+    part = z != -torch.inf
+    return part.to(compute_dtype(z)) / part.sum(-1, keepdim=True)
+
+
 def class_weights(z: Tensor, weight: Tensor) -> Tensor:
     """Return the class weights in the dtype the loss is computed in, checked for their shape."""
     if weight.shape != z.shape[1:2]:

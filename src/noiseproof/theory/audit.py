@@ -169,6 +169,10 @@ def _noise(
         own = noise.startswith("matrix:")  # says itself how many classes it has
         K = None if own and classes is None else at_least_two(10 if classes is None else classes)
         noise = parse(noise, classes=K)
+    if not isinstance(noise, (TransitionMatrix, Noise)):
+        raise TheoryError(
+            f"expected `noise` as a matrix or text such as 'symmetric:0.4', got {noise!r}"
+        )
     T = noise if isinstance(noise, TransitionMatrix) else noise.transition
     if T is None:
         raise TheoryError(f"noise {noise} has no transition matrix to hold a loss against")
