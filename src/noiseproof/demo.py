@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from noiseproof import files
 from noiseproof.data import Dataset, load
 from noiseproof.errors import ParameterError
 from noiseproof.extras import need
@@ -57,4 +58,4 @@ def _write(path: Path, digits: Dataset, labels: list[int]) -> None:
     pixels = digits.inputs.flatten(1).numpy()
     frame = pd.DataFrame(pixels, columns=[f"pixel{i}" for i in range(pixels.shape[1])])
     frame[LABEL] = labels
-    frame.to_csv(path, index=False)
+    files.write(path, lambda file: frame.to_csv(file, index=False))

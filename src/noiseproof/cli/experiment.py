@@ -9,6 +9,7 @@ import typer
 
 from noiseproof.cli.app import JsonOption, SeedOption, app
 from noiseproof.errors import DataError, NoiseproofError, ParameterError
+from noiseproof.progress import on_terminal
 
 if TYPE_CHECKING:
     from noiseproof.train.progress import Watcher
@@ -37,46 +38,51 @@ def train(
     seed: SeedOption = 1,
     recipe: Annotated[str | None, typer.Option(help="paper or quick.")] = None,
     data: DataOption = None,
-    out: Annotated[Path, typer.Option(help="Where the files of the run are.")] = Path("runs"),
-    save: Annotated[bool, typer.Option("--save", help="Keep the trained network too.")] = False,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the record and the checkpoint of the run.")
+    ] = Path("runs"),
+    save: Annotated[bool, typer.Option("--save", help="Save the trained network too.")] = False,
     resume: Annotated[
-        bool, typer.Option("--resume/--restart", help="Go on where the run stopped, or begin anew.")
+        bool,
+        typer.Option("--resume/--restart", help="Resume a run that was stopped, or start over."),
     ] = True,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
-    threads: Annotated[int, typer.Option(help="Of the CPU; 0 is what pays.", min=0)] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads (0: automatic).", min=0)] = 0,
     compiled: Annotated[
         bool, typer.Option("--compile", help="Run the network through torch.compile.")
     ] = False,
-    label: Annotated[str, typer.Option(help="The column of labels, for a table.")] = "label",
+    label: Annotated[str, typer.Option(help="The label column of a table.")] = "label",
     tensorboard: Annotated[
-        Path | None, typer.Option(help="Write what TensorBoard shows here.")
+        Path | None, typer.Option(help="Folder for TensorBoard event files.")
     ] = None,
-    show: Annotated[bool, typer.Option("--show", help="Print the recipe, and stop.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Print the recipe and exit.")] = False,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
     network: Annotated[str | None, _field("cnn4, cnn8, resnet34, resnet50, mlp, linear.")] = None,
     epochs: Annotated[int | None, _field("Passes over the training set.")] = None,
-    batch: Annotated[int | None, _field("Samples a step.")] = None,
-    lr: Annotated[float | None, _field("The learning rate of the first epoch.")] = None,
-    momentum: Annotated[float | None, _field("Of SGD.")] = None,
-    nesterov: Annotated[bool | None, _field("Nesterov's momentum.")] = None,
-    weight_decay: Annotated[float | None, _field("Of SGD.")] = None,
+    batch: Annotated[int | None, _field("Batch size.")] = None,
+    lr: Annotated[float | None, _field("Initial learning rate.")] = None,
+    momentum: Annotated[float | None, _field("Momentum of SGD.")] = None,
+    nesterov: Annotated[bool | None, _field("Use Nesterov momentum.")] = None,
+    weight_decay: Annotated[float | None, _field("Weight decay of SGD.")] = None,
     schedule: Annotated[str | None, _field("cosine, exponential or constant.")] = None,
-    decay: Annotated[float | None, _field("The factor of the exponential schedule.")] = None,
-    clip: Annotated[float | None, _field("The largest norm of the gradient; 0 is any.")] = None,
-    augment: Annotated[str | None, _field("crop,shift,flip,rotation,colour; none is none.")] = None,
-    mean: Annotated[str | None, _field("To subtract, as in 0.1307 or 0.5,0.5,0.5.")] = None,
-    std: Annotated[str | None, _field("To divide by.")] = None,
+    decay: Annotated[float | None, _field("Decay factor of the exponential schedule.")] = None,
+    clip: Annotated[float | None, _field("Clip the gradient norm at this (0: never).")] = None,
+    augment: Annotated[
+        str | None, _field("Any of crop,shift,flip,rotation,colour, or none.")
+    ] = None,
+    mean: Annotated[str | None, _field("Channel means to subtract: 0.1307 or 0.5,0.5,0.5.")] = None,
+    std: Annotated[str | None, _field("Standard deviations to divide by.")] = None,
     exact: Annotated[bool | None, _field("Flip the same number of labels in every class.")] = None,
-    train_size: Annotated[int | None, _field("Train on so many samples; 0 is all.")] = None,
-    test_size: Annotated[int | None, _field("Test on so many samples; 0 is all.")] = None,
-    hidden: Annotated[str | None, _field("Widths of an mlp, as in 256,256.")] = None,
+    train_size: Annotated[int | None, _field("Train on this many samples (0: all).")] = None,
+    test_size: Annotated[int | None, _field("Test on this many samples (0: all).")] = None,
+    hidden: Annotated[str | None, _field("Hidden layer widths of an mlp, such as 256,256.")] = None,
     precision: Annotated[str | None, _field("float32, bfloat16 or float16.")] = None,
-    method: Annotated[str | None, _field("loss, or nlnl for its three stages.")] = None,
+    method: Annotated[str | None, _field("loss, or nlnl for NLNL in three stages.")] = None,
 ) -> None:
     """Train one network with one loss under one noise: a cell of the paper's tables, one seed.
 
-    Started again after it was stopped, it goes on where it was. Under torchrun the processes
+    Run the same command again to resume a run that was stopped. Under torchrun the processes
     share each batch.
 
     Example: noiseproof train mnist --loss "AUL(a=3, p=0.1)" --noise symmetric:0.8 --seed 1
@@ -93,7 +99,9 @@ def train(
         "test_size": test_size, "hidden": _numbers("hidden", hidden, int),
         "precision": precision, "method": method,
     }  # fmt: skip
-    whole = load_any(dataset, data, label=label)
+    with on_terminal(quiet or as_json) as reading:
+        reading.step("loading")
+        whole = load_any(dataset, data, label=label, progress=reading)
     chosen = training.recipe(whole.train.name, recipe, whole.train.shape).override(**given)
     if show:
         print(training.describe(whole.train.name, chosen))
@@ -115,7 +123,6 @@ def train(
 
 
 def _watcher(silent: bool, tensorboard: Path | None) -> "Watcher":
-    from noiseproof.progress import on_terminal
     from noiseproof.train.progress import Shown, TensorBoard, Watchers
 
     watchers: list[Watcher] = [Shown(on_terminal(silent))]
@@ -143,7 +150,7 @@ app.add_typer(group, name="data")
 
 @group.command("list")
 def list_data(data: DataOption = None, as_json: JsonOption = False) -> None:
-    """Say which data sets are known, and where they are.
+    """List the known data sets and where they are.
 
     Example: noiseproof data list
     """

@@ -16,6 +16,7 @@ from noiseproof.data.places import find_place
 from noiseproof.data.webvision import LazyImages
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.known import KNOWN, Known, known, with_human_labels
+from noiseproof.progress import SILENT, Progress
 
 
 def load(
@@ -25,6 +26,7 @@ def load(
     label: str = "label",
     size: int | None = None,
     verify: bool = True,
+    progress: Progress = SILENT,
 ) -> TrainTest[Dataset]:
     """Load a data set into memory.
 
@@ -36,6 +38,7 @@ def load(
         label: the column of labels, for a table.
         size: the side to resize to, for a folder of images.
         verify: refuse files of a known set that are not the published ones.
+        progress: hears how far the decoding of images is.
 
     A file of the user's own is called by its name without the ending, or with it where the name
     without is that of a known set: ``mnist.npz`` is not ``mnist``.
@@ -45,19 +48,25 @@ def load(
     """
     entry = KNOWN.get(name) if isinstance(name, str) else None
     if entry is None:
-        return _own_name(_load_path(name, label, size), Path(name))
+        return _own_name(_load_path(name, label, size, progress), Path(name))
     if entry.streamed:
         raise ParameterError(f"{name} does not fit into memory: open it with data.stream")
     found: TrainTest[Dataset] = _read(entry, directory, verify)
     return found
 
 
-def load_any(name: str, directory: str | Path | None = None, *, label: str = "label") -> Any:
+def load_any(
+    name: str,
+    directory: str | Path | None = None,
+    *,
+    label: str = "label",
+    progress: Progress = SILENT,
+) -> Any:
     """Load a data set into memory, or open it as a stream where it does not fit."""
     entry = KNOWN.get(name)
     if entry is not None and entry.streamed:
         return stream(name, directory)
-    return load(name, directory, label=label)
+    return load(name, directory, label=label, progress=progress)
 
 
 def stream(
@@ -128,11 +137,13 @@ def _own_name(found: TrainTest[Dataset], path: Path) -> TrainTest[Dataset]:
     return replace(found, train=train, test=test)
 
 
-def _load_path(name: str | Path, label: str, size: int | None) -> TrainTest[Dataset]:
+def _load_path(
+    name: str | Path, label: str, size: int | None, progress: Progress
+) -> TrainTest[Dataset]:
     path = Path(name)
     suffix = path.suffix.lower()
     if path.is_dir():
-        return read_folder(path, size)
+        return read_folder(path, size, progress)
     if not path.exists():
         if isinstance(name, str) and not suffix and len(path.parts) == 1:
             known(name)

@@ -58,7 +58,7 @@ def _fetch_file(file: File, root: Path, progress: bool, retries: int) -> Path:
             f"try again later, or put the right file at {target}"
         ) from None
     except OSError as error:
-        reason = type(error).__name__
+        reason = error.strerror or type(error).__name__
         raise DataError(
             f"cannot fetch {file.url} ({reason}): download it elsewhere and put it at {target}"
         ) from None

@@ -12,10 +12,12 @@ import torch
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
 from noiseproof.data.images import SUFFIXES, decode
 from noiseproof.errors import DataError
-from noiseproof.extras import need
+from noiseproof.progress import SILENT, Progress
 
 
-def read_folder(directory: str | Path, size: int | None = None) -> TrainTest[Dataset]:
+def read_folder(
+    directory: str | Path, size: int | None = None, progress: Progress = SILENT
+) -> TrainTest[Dataset]:
     """Read images by class from ``cat/``, ``dog/``, ..., or from ``train/cat/``, ``test/cat/``, ...
 
     Without ``train`` and ``test`` (or ``val``), a fifth is held out.
@@ -24,18 +26,19 @@ def read_folder(directory: str | Path, size: int | None = None) -> TrainTest[Dat
         directory: the folder.
         size: crop and resize every image to a square of this side; None asks that they are all
             of one size.
+        progress: hears how many are decoded.
     """
     root = Path(directory)
     folders = _folders(root)
     test = next((name for name in ("test", "val") if name in folders), None)
     if "train" not in folders or test is None:
-        return hold_out(_read(root, folders, size))
+        return hold_out(_read(root, folders, size, progress))
     classes = _folders(root / "train")
     unknown = sorted(set(_folders(root / test)) - set(classes))
     if unknown:
         raise DataError(f"{root / test / unknown[0]}: no class of that name in {root / 'train'}")
-    train = _read(root / "train", classes, size)
-    tested = _read(root / test, classes, size)
+    train = _read(root / "train", classes, size, progress)
+    tested = _read(root / test, classes, size, progress)
     if train.shape != tested.shape:
         raise DataError(
             f"{root}: training images are {train.shape}, test images {tested.shape}; give a size"
@@ -67,15 +70,15 @@ def list_images(root: Path) -> tuple[list[Path], list[str]]:
     return files, labels
 
 
-def read_images(files: Sequence[Path], size: int | None = None) -> npt.NDArray[np.uint8]:
+def read_images(
+    files: Sequence[Path], size: int | None = None, progress: Progress = SILENT
+) -> npt.NDArray[np.uint8]:
     """Decode image files to uint8 (N, C, H, W), grey ones among coloured ones as coloured."""
-    need("fit", "tqdm")
-    from tqdm import tqdm
-
+    images: list[npt.NDArray[np.uint8]] = []
     with ThreadPoolExecutor() as pool:
-        decoded = pool.map(lambda file: decode(file, size), files)
-        bar = tqdm(decoded, "decoding", len(files), unit="image", delay=2, disable=None)
-        images = list(bar)
+        for image in pool.map(lambda file: decode(file, size), files):
+            images.append(image)
+            progress.update(len(images), len(files), "images")
     colour = max(len(image) for image in images)
     for image, path in zip(images, files, strict=True):
         if image.shape[1:] != images[0].shape[1:]:
@@ -87,9 +90,10 @@ def read_images(files: Sequence[Path], size: int | None = None) -> npt.NDArray[n
     return whole
 
 
-def _read(root: Path, classes: list[str], size: int | None) -> Dataset:
+def _read(root: Path, classes: list[str], size: int | None, progress: Progress) -> Dataset:
     files, names = list_images(root)
     if len(classes) < 2:
         raise DataError(f"{root}: expected a sub-folder of images for each of two or more classes")
     labels = torch.tensor([classes.index(name) for name in names])
-    return Dataset(torch.from_numpy(read_images(files, size)), labels, tuple(classes), root.name)
+    images = torch.from_numpy(read_images(files, size, progress))
+    return Dataset(images, labels, tuple(classes), root.name)
