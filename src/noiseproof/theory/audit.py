@@ -12,6 +12,7 @@ from noiseproof.theory.calibration import calibration
 from noiseproof.theory.conditions import at_least_two, is_completely_asymmetric, is_symmetric
 from noiseproof.theory.excess_risk import excess_risk_constant
 from noiseproof.theory.interval import as_loss, ends, is_pointwise
+from noiseproof.theory.options import without_options
 from noiseproof.theory.ratio import asymmetry_ratio
 from noiseproof.theory.statement import table, verdict
 from noiseproof.theory.tolerance import ClassMargin, largest_symmetric_rate, margins
@@ -38,7 +39,10 @@ class Audit:
         max_symmetric_rate: the largest symmetric noise rate tolerated, (K-1) r / (1 + (K-1) r);
             (K-1)/K itself is not. Measured to 1e-3 where r is not known.
         noise: the noise as text, or what its matrix says of itself.
-        clean_level: c, the least over classes.
+        clean_level: c, the least over classes, as the options below weigh the labels.
+        class_weights: the loss's own. They make the noise seem worse for light classes: with a
+            weight of 20 on one class, its labels outvote any that is less than 20 times as clean.
+        label_smoothing: the loss's own: s of it acts as symmetric noise of rate s (K - 1) / K.
         margin: c * r; at 1 and above Theorem 6 proves the loss asymmetric on the noise.
         margins: the same class by class.
         tolerant: whether the loss is asymmetric on every row of the noise.
@@ -58,6 +62,8 @@ class Audit:
     max_symmetric_rate: float
     noise: str | None
     clean_level: float | None
+    class_weights: tuple[float, ...] | None
+    label_smoothing: float
     margin: float | None
     margins: tuple[ClassMargin, ...]
     tolerant: bool | None
@@ -98,6 +104,9 @@ def audit(
 ) -> Audit:
     """Ask of a loss everything the theory can answer.
 
+    The properties are those of the formula; the noise tolerated, the clean levels and the margins
+    account for the class weights and the label smoothing of the loss as well.
+
     Args:
         loss: any loss, a user's too, or its text.
         classes: K; by default that of the noise, else 10.
@@ -132,27 +141,31 @@ def audit(
         Theorems 1 to 8.
     """
     loss = as_loss(loss)
+    if classes is None and noise is None and loss.weight is not None:
+        classes = len(loss.weight)
     T, noise_text, K = _noise(noise, classes)
-    pointwise = is_pointwise(loss)
-    ratio = _or_none(asymmetry_ratio, loss)
+    formula = without_options(loss)
+    pointwise = is_pointwise(formula)
+    ratio = _or_none(asymmetry_ratio, formula)
     rows = margins(loss, ratio, T) if T is not None else ()
-    level = T.clean_level if T is not None else None
     tolerated = [m.tolerated for m in rows]
     tolerant = False if False in tolerated else None if None in tolerated else True
     return Audit(
         text=str(loss),
         classes=K,
         pointwise=pointwise,
-        symmetric=is_symmetric(loss, K),
-        bounded=math.isfinite(ends(loss)[0]) if is_pointwise(loss) else loss.bounded,
+        symmetric=is_symmetric(formula, K),
+        bounded=math.isfinite(ends(formula)[0]) if is_pointwise(formula) else loss.bounded,
         ratio=ratio,
-        strict_ratio=_or_none(lambda loss: asymmetry_ratio(loss, strict=True), loss),
-        completely_asymmetric=is_completely_asymmetric(loss, K),
-        calibrated=calibration(loss).calibrated if pointwise else None,
-        excess_risk_constant=excess_risk_constant(loss) if pointwise else None,
+        strict_ratio=_or_none(lambda loss: asymmetry_ratio(loss, strict=True), formula),
+        completely_asymmetric=is_completely_asymmetric(formula, K),
+        calibrated=calibration(formula).calibrated if pointwise else None,
+        excess_risk_constant=excess_risk_constant(formula) if pointwise else None,
         max_symmetric_rate=largest_symmetric_rate(loss, K),
         noise=noise_text,
-        clean_level=level,
+        clean_level=min((m.clean_level for m in rows), default=None),
+        class_weights=None if loss.weight is None else tuple(loss.weight.tolist()),
+        label_smoothing=loss.label_smoothing,
         margin=_least([m.margin for m in rows]),
         margins=rows,
         tolerant=tolerant if rows else None,

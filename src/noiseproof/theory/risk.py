@@ -12,6 +12,7 @@ from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss
 from noiseproof.theory.descent import adam, newton
 from noiseproof.theory.interval import as_loss, losses_at
+from noiseproof.theory.options import effective_tensor
 from noiseproof.theory.simplex import around, at_vertex, beside_vertex, log_softmax, zero_for
 from noiseproof.theory.threads import one_thread
 
@@ -46,6 +47,9 @@ class RiskMinimum:
 
 def minimise_risk(loss: Loss | str, weights: Weights) -> RiskMinimum:
     """Minimise sum_i w_i L(u, i) over the simplex, for any loss.
+
+    Where the loss has class weights or label smoothing, L(u, i) is what it makes of a label i: the
+    minimum may move to a class of large weight.
 
     A search over vertices, edges and rays, exact at every scale, finds a minimum next to the
     vertex; gradient descent from many starts, in logits and float64, one inside.
@@ -87,8 +91,9 @@ class RiskSearch:
     """The state of one minimisation: what has been seen at the vertex, near it and far from it."""
 
     def __init__(self, loss: Loss, weights: Tensor) -> None:
-        self.loss, self.weights = loss, weights
         self.m = int(weights.argmax())
+        weights = effective_tensor(loss, weights)
+        self.loss, self.weights = loss, weights
         self.zero = zero_for(loss, len(weights))
         sides = at_vertex(self.m, weights, self.zero)
         terms = weights * losses_at(loss, sides)

@@ -82,6 +82,11 @@ def table(a: "Audit") -> str:
         ("excess-risk constant 2 / (l(0) - l(1))", _number(a.excess_risk_constant)),
         ("largest symmetric noise rate", f"{a.max_symmetric_rate:.3f}"),
     ]
+    if a.class_weights is not None:
+        light, heavy = min(a.class_weights), max(a.class_weights)
+        rows.append(("class weights", f"{light:.4g} to {heavy:.4g}"))
+    if a.label_smoothing > 0:
+        rows.append(("label smoothing", f"{a.label_smoothing:g}"))
     if a.margins:
         rows += [
             ("noise", str(a.noise)),

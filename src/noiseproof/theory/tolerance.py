@@ -10,6 +10,7 @@ from noiseproof.losses import Loss
 from noiseproof.noise import TransitionMatrix
 from noiseproof.theory.conditions import is_asymmetric, is_symmetric
 from noiseproof.theory.mass import pointwise_ratio
+from noiseproof.theory.options import class_weights, effective, without_options
 from noiseproof.theory.ratio import split
 
 _BISECTIONS = 10
@@ -25,7 +26,8 @@ class ClassMargin:
         index: the class i.
         name: its name, or number.
         confusion: the name of the class j it is most often labelled as; None where never.
-        clean_level: c_i = T_ii / T_ij; infinite where nothing flips.
+        clean_level: c_i = T_ii / T_ij, each as the class weights and the label smoothing of the
+            loss weigh it; infinite where nothing flips.
         margin: c_i * r; None where r is not known.
         tolerated: whether the loss is asymmetric on row i; None where that was not decided.
     """
@@ -52,6 +54,21 @@ def symmetric_rate(ratio: float, classes: int) -> float:
     return (classes - 1) * ratio / (1 + (classes - 1) * ratio)
 
 
+def symmetric_rate_of(loss: Loss, ratio: float, classes: int) -> float:
+    """Return the largest symmetric rate on which the options of ``loss`` leave it c * r >= 1.
+
+    The hardest class is that of the least class weight, against that of the largest: their ratio
+    lowers r. Smoothing by s is symmetric noise of rate s (K - 1) / K on top.
+    """
+    v, s = class_weights(loss, classes), loss.label_smoothing
+    if s == 1 or v.max() == 0:
+        return 0.0
+    ratio *= float(v.min() / v.max())
+    bound = symmetric_rate(ratio, classes)
+    # (1 - s) e + s (K - 1) / K = bound, where the bound is below (K - 1) / K
+    return min(bound, max(0.0, (bound - s * (classes - 1) / classes) / (1 - s)))
+
+
 def largest_symmetric_rate(loss: Loss, classes: int) -> float:
     """Return the largest symmetric noise rate on which ``loss`` is asymmetric.
 
@@ -59,38 +76,46 @@ def largest_symmetric_rate(loss: Loss, classes: int) -> float:
     is asymmetric at all is so whatever the rate below (K-1)/K; for other losses by bisection, to
     1e-3.
     """
-    others, pointwise = split(loss)
+    others, pointwise = split(without_options(loss))
     even = np.full(classes, 1.0)
     even[0] = 2.0
+    weighed = class_weights(loss, classes)
+    hardest = int(weighed.argmin())
     try:
-        if all(is_symmetric(term, classes) and is_asymmetric(term, even) for term in others):
-            return symmetric_rate(pointwise_ratio(pointwise) if pointwise else 1.0, classes)
+        if (not others or np.ptp(weighed) == 0) and all(
+            is_symmetric(term, classes) and is_asymmetric(term, even) for term in others
+        ):
+            ratio = pointwise_ratio(pointwise) if pointwise else 1.0
+            return symmetric_rate_of(loss, ratio, classes)
     except TheoryError:  # a pointwise loss that does not decrease
         pass
     low, high = 0.0, (classes - 1) / classes
     for _ in range(_BISECTIONS):
         rate = (low + high) / 2
         weights = np.full(classes, rate / (classes - 1))
-        weights[0] = 1 - rate
+        weights[hardest] = 1 - rate
         low, high = (rate, high) if is_asymmetric(loss, weights) else (low, rate)
     return low
 
 
 def margins(loss: Loss, ratio: float | None, T: TransitionMatrix) -> tuple[ClassMargin, ...]:
-    """Hold ``loss`` against every row of ``T``.
+    """Hold ``loss`` against every row of ``T``, as its options weigh the labels.
 
     Where c_i * r >= 1, Theorem 6 decides. Elsewhere the bound may not be sharp (a sum, a loss
     that is not pointwise), and the risk of the row is minimised.
     """
     decided: dict[tuple[float, ...], bool] = {}
+    weighed = effective(loss, np.asarray(T.matrix))
     rows = []
-    for i, level in enumerate(T.clean_levels.tolist()):
-        j = T.strongest_confusion(i)
+    for i in range(len(weighed)):
+        others = np.where(np.arange(len(weighed)) == i, 0.0, weighed[i])
+        j = int(others.argmax()) if others.max() > 0 else None
+        level = float(weighed[i, i] / others.max()) if j is not None else math.inf
         # Where nothing flips the vertex minimises any loss, one with r = 0 too.
         margin = math.inf if math.isinf(level) else None if ratio is None else level * ratio
         tolerated: bool | None = level > 1
         if tolerated and not (margin is not None and margin >= 1 - 1e-12):
-            tolerated = _is_asymmetric_on(loss, T.matrix[i], i, decided)
+            tolerated = _is_asymmetric_on(loss, T.matrix[i], weighed[i], i, decided)
         rows.append(
             ClassMargin(i, T.name(i), None if j is None else T.name(j), level, margin, tolerated)
         )
@@ -98,10 +123,15 @@ def margins(loss: Loss, ratio: float | None, T: TransitionMatrix) -> tuple[Class
 
 
 def _is_asymmetric_on(
-    loss: Loss, row: np.ndarray, i: int, decided: dict[tuple[float, ...], bool]
+    loss: Loss,
+    row: np.ndarray,
+    weighed: np.ndarray,
+    i: int,
+    decided: dict[tuple[float, ...], bool],
 ) -> bool | None:
     # Which wrong class has which weight makes no difference to a loss.
-    key = (round(float(row[i]), 12), *sorted(round(float(w), 12) for w in np.delete(row, i)))
+    others = np.delete(weighed, i)
+    key = (round(float(weighed[i]), 12), *sorted(round(float(w), 12) for w in others))
     if key not in decided:
         if len(decided) >= _MEASURED:
             return None
