@@ -12,11 +12,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from latex import complaints
 
 from noiseproof.errors import ParameterError, ShapeError
 from noiseproof.paper import PaperNumber, printed
 from noiseproof.report.table import FORMATS, Entry, Row, Table, render
+from noiseproof.report.table.text import one_line
 
 GOLDEN = Path(__file__).parent / "golden_tables"
 
@@ -230,6 +233,65 @@ def test_a_table_without_the_papers_numbers_has_one_line_a_method():
 @pytest.mark.parametrize("name", FORMATS)
 def test_an_empty_table_can_be_written(name):
     assert render(Table("Nothing", (), ()), name).endswith("\n")
+
+
+HOSTILE = st.text(
+    st.sampled_from("ab |*_`<>[]()!#&~\\\n\r\t\x1b\x00\u202e\u2028=+-@'\"/:.w") | st.characters(),
+    max_size=20,
+)
+
+
+@given(HOSTILE, HOSTILE, HOSTILE)
+def test_no_name_breaks_a_markdown_table_or_reaches_the_terminal(title, column, name):
+    parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark")
+    parser.enable(["table", "strikethrough"])
+    entries = (Entry(1.0, count=1), Entry())
+    table = Table(title, (column, "none"), (Row(name, "CE", entries),), notes=(name,))
+    text = render(table, "md")
+    assert all(line.isprintable() for line in text.split("\n"))
+    tokens = [inner for token in parser.parse(text) for inner in (token, *(token.children or ()))]
+    kinds = {token.type for token in tokens}
+    assert kinds <= {
+        "heading_open", "heading_close", "paragraph_open", "paragraph_close", "inline", "text",
+        "text_special", "hardbreak", "softbreak", "table_open", "table_close", "thead_open",
+        "thead_close", "tbody_open", "tbody_close", "tr_open", "tr_close", "th_open", "th_close",
+        "td_open", "td_close",
+    }  # fmt: skip
+    shown = ["".join(t.content for t in token.children) for token in tokens if token.children]
+    assert one_line(title) in ("", *shown)
+    assert shown[-5 + (not one_line(column)) + (not one_line(name)) :][:1] == ["Method"]
+    assert one_line(column) in ("", *shown)
+    assert one_line(name) in ("", *shown)
+
+
+@given(HOSTILE, HOSTILE)
+def test_no_name_ends_a_cell_of_html_or_runs_in_a_spreadsheet(title, name):
+    table = Table(title, ("none",), (Row(name, name, (Entry(1.0, count=1),)),))
+    seen = Reader()
+    seen.feed(render(table, "html"))
+    assert set(seen.tags) <= {
+        "table",
+        "caption",
+        "strong",
+        "br",
+        "thead",
+        "tr",
+        "th",
+        "tbody",
+        "td",
+    }
+    rows = list(csv.reader(io.StringIO(render(table, "csv"), newline="")))
+    assert len(rows) == 2
+    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in rows[1])
+
+
+class Reader(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
 
 
 def test_mistakes():

@@ -1,18 +1,19 @@
 """HTML: a table element for any page, in ASCII so that no page can spoil it."""
 
-from html import escape
+import html
 
 from noiseproof.report.table.content import Entry, Row, Table
+from noiseproof.report.table.text import one_line
 
 
 def as_html(table: Table) -> str:
     """Return a ``table`` element: in each cell our number, and below it the paper's."""
-    caption = "<br>\n".join(escape(line) for line in table.caption)
-    heads = "".join(f'<th scope="col">{escape(column)}</th>' for column in table.columns)
+    caption = "<br>\n".join(_text(line) for line in table.caption)
+    heads = "".join(f'<th scope="col">{_text(column)}</th>' for column in table.columns)
     text = "\n".join(
         [
             '<table class="results">',
-            f"<caption><strong>{escape(table.title)}</strong><br>\n{caption}</caption>",
+            f"<caption><strong>{_text(table.title)}</strong><br>\n{caption}</caption>",
             f'<thead><tr><th scope="col">Method</th>{heads}</tr></thead>',
             "<tbody>",
             *(_row(table, row) for row in table.rows),
@@ -28,7 +29,7 @@ def _row(table: Table, row: Row) -> str:
         f'<td class="{entry.state}">{_cell(entry, table.is_bold(row, column))}</td>'
         for column, entry in enumerate(row.entries)
     ]
-    name = f'<th scope="row" title="{escape(row.loss)}">{escape(row.name)}</th>'
+    name = f'<th scope="row" title="{_text(row.loss)}">{_text(row.name)}</th>'
     return "\n".join([f"<tr>{name}", *cells]) + "</tr>"
 
 
@@ -52,3 +53,7 @@ def _papers(entry: Entry) -> str:
 
 def _number(mean: float, std: float | None) -> str:
     return f"{mean:.2f}" if std is None else f"{mean:.2f} ± {std:.2f}"
+
+
+def _text(text: str) -> str:
+    return html.escape(one_line(text))

@@ -6,6 +6,7 @@ Letters that pdflatex has no font for by itself (Chinese ones, say) need xelatex
 import re
 
 from noiseproof.report.table.content import Entry, Row, Table
+from noiseproof.report.table.text import one_line
 
 #: A line that begins with [ or * would be read as an option of the line break before it.
 _ESCAPES = {
@@ -81,9 +82,9 @@ def _line(cells: list[str]) -> str:
 
 
 def _text(text: str) -> str:
-    """Take its meaning from every sign that has one; an empty line would end a caption."""
-    words = " ".join(text.split())
+    """Escape every sign that means something in LaTeX; an empty line would end a caption."""
     escaped = "".join(
-        rf"$\{_SIGNS[sign]}$" if sign in _SIGNS else _ESCAPES.get(sign, sign) for sign in words
+        rf"$\{_SIGNS[sign]}$" if sign in _SIGNS else _ESCAPES.get(sign, sign)
+        for sign in one_line(text)
     )
     return re.sub(r"([-`'])(?=\1)", r"\1{}", escaped)  # two of them would become one sign

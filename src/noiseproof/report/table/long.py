@@ -6,15 +6,20 @@ import json
 from typing import Any
 
 from noiseproof.report.table.content import Entry, Row, Table
+from noiseproof.report.table.text import no_formula
 
 
 def as_csv(table: Table) -> str:
-    """Return comma-separated lines, the first with the names; what is not there is empty."""
+    """Return comma-separated lines, the first with the names; what is not there is empty.
+
+    A text that a spreadsheet would run as a formula has an apostrophe before it.
+    """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*table.about, *_cell(Row("", "", ()), "", Entry(), False)])
     for cell in _cells(table):
-        writer.writerow([*table.about.values(), *cell.values()])
+        values = (*table.about.values(), *cell.values())
+        writer.writerow([no_formula(v) if isinstance(v, str) else v for v in values])
     return file.getvalue()
 
 

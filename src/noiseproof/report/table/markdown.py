@@ -3,6 +3,14 @@
 import re
 
 from noiseproof.report.table.content import Entry, Row, Table
+from noiseproof.report.table.text import one_line
+
+_MEANS_SOMETHING = re.compile(
+    r"[\\|*<`]|(?<!\w)_|_(?!\w)"  # inside a word an underscore means nothing
+    r"|!(?=\[)|\](?=[(\[:])"  # images and links
+    r"|&(?=#?\w+;)|~(?=~)|:(?=//)|(?<=www)\."
+    r"|^[#>+=-]"  # at the beginning of a line
+)
 
 
 def as_markdown(table: Table) -> str:
@@ -48,5 +56,6 @@ def _pad(cells: list[str], widths: list[int]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Take its meaning from every sign that has one; inside a word an underscore has none."""
-    return re.sub(r"[\\|*<`]|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)
+    """Escape every sign where it means something in Markdown, and leave it where it does not."""
+    escaped = _MEANS_SOMETHING.sub(r"\\\g<0>", one_line(text))
+    return re.sub(r"^(\d+)([.)])", r"\1\\\2", escaped)  # a numbered list
