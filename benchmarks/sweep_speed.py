@@ -15,26 +15,25 @@ import time
 from collections.abc import Sequence
 
 from noiseproof.bench import Cell, load_grid, local
-from noiseproof.bench.board import Board
 from noiseproof.bench.engine import Settings
+from noiseproof.progress import Progress
 from noiseproof.results import Store
 
 
-class Watch(Board):
+class Watch(Progress):
     """Times from the first report of every worker to the last result."""
 
-    def begin(self, cells: int, workers: int) -> None:
-        self.waiting = set(range(workers))
-        self.results: list[float] = []
+    def __init__(self, workers: int) -> None:
+        self.workers, self.seen = workers, set[str]()
+        self.done, self.results = 0, list[float]()
 
-    def epoch(self, worker: int, number: int, accuracy: float | None) -> None:
-        self.waiting.discard(worker)
-        if not self.waiting and not self.results:
+    def update(self, done: int, total: int, note: str = "") -> None:
+        self.seen.add(note.partition(",")[0])
+        if done > self.done and self.results:
             self.results.append(time.perf_counter())
-
-    def done(self, worker, cell, record) -> None:
-        if self.results:
+        if len(self.seen - {""}) >= self.workers and not self.results:
             self.results.append(time.perf_counter())
+        self.done = done
 
     @property
     def rate(self) -> float:
@@ -43,7 +42,7 @@ class Watch(Board):
 
 
 def rate(cells: Sequence[Cell], workers: int) -> float:
-    watch = Watch()
+    watch = Watch(workers)
     with tempfile.TemporaryDirectory() as folder:
         tally = local.run(cells, Store(folder), Settings(device="cpu", workers=workers), watch)
     if tally.lost:

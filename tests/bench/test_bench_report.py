@@ -164,11 +164,12 @@ def test_a_damaged_file_is_said_and_the_rest_is_shown(run, grid, tmp_path):
     fill(tmp_path / "runs", small, accuracy)
     torn = sorted((tmp_path / "runs").glob("*.json"))[0]
     torn.write_text(torn.read_text()[:100])
+    why = "damaged, to be run again: not a record, or not all of one"
     code, out, err = run("digits-symmetric", "--rows", "CE", "--noise", "none", "--out", "r.html")
     assert code == 0
     assert "2 runs done, 1 missing" in out
-    assert err == "noiseproof: 1 damaged files were set aside\n"
-    assert "1 damaged files were set aside" in (tmp_path / "r.html").read_text()
+    assert err == f"noiseproof: {torn.relative_to(tmp_path)}.damaged: {why}\n"
+    assert f"{torn.name}.damaged: {why}" in (tmp_path / "r.html").read_text()
 
 
 def test_a_loss_of_the_users_own_is_a_row_and_its_name_is_text(run, tmp_path, grid):

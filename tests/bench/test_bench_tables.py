@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from latex import complaints
+from made_records import made
 
 from noiseproof import bench
 from noiseproof.bench.report import variants
@@ -13,36 +14,7 @@ from noiseproof.bench.tables import results_table
 from noiseproof.cli import main
 from noiseproof.errors import ParameterError
 from noiseproof.report.table import render
-from noiseproof.results import Record, Store
-from noiseproof.train import Epoch
-
-
-def record_of(cell, accuracy=None, failure=""):
-    """A record as a run of this cell would have left it, but for the accuracy."""
-    history = tuple(
-        Epoch(number, 0.01, 1.0, 0.5, 0.5, 0.5, 0.5, accuracy or 0.1, 1.0)
-        for number in range(1, cell.recipe.epochs + 1)
-    )
-    return Record(
-        identity=cell.key,
-        dataset=cell.dataset,
-        fingerprint="",
-        recipe=cell.recipe,
-        recipe_hash=cell.recipe.hash,
-        loss=cell.loss,
-        noise=cell.noise,
-        noise_rate=0.0,
-        noise_hash="",
-        train_samples=1,
-        test_samples=1,
-        seed=cell.seed,
-        status="failed" if failure else "done",
-        failure=failure,
-        history=history,
-        seconds=1.0,
-        machine={},
-        noiseproof="0",
-    )
+from noiseproof.results import Store
 
 
 def collected(grid, accuracies, failed=()):
@@ -51,9 +23,9 @@ def collected(grid, accuracies, failed=()):
     for cell in grid.cells():
         place = cell.row, cell.noise, cell.seed
         if place in accuracies:
-            records[cell.key] = record_of(cell, accuracies[place])
+            records[cell.key] = made(cell, accuracies[place])
         elif place in failed:
-            records[cell.key] = record_of(cell, failure="the loss is not finite")
+            records[cell.key] = made(cell, 0.5, status="failed")
     return bench.Collected(grid, records)
 
 
@@ -150,7 +122,7 @@ def store(mnist, tmp_path):
     """A store with one seed of two rows of mnist-symmetric, of the quick recipe."""
     grid = mnist.select(["CE", "AGCE"], ["none", "symmetric:0.8"], [1], "quick")
     for place, record in zip(grid.cells(), (0.981, 0.982, 0.25, 0.953), strict=True):
-        Store(tmp_path / "store").put(record_of(place, record))
+        Store(tmp_path / "store").put(made(place, record))
     return tmp_path / "store"
 
 
@@ -175,7 +147,7 @@ def test_the_command_prints_it(store, capsys):
 
 
 def test_the_command_writes_it(store, tmp_path, capsys):
-    out = tmp_path / "new" / "table.json"
+    out = tmp_path / "table.json"
     code = main(
         ["bench", "table", "mnist-symmetric", f"--store={store}", "--recipe=quick", *SELECTION,
          "--add-loss=MINE=AGCE(a=2, q=1.2)", "--rows=MINE", "--format=json", f"--out={out}"]
@@ -196,7 +168,7 @@ def test_where_the_numbers_may_be(store, capsys):
     (store / "mnist-CE-none-seed1-0123456789.json").write_text("{")
     assert main(["bench", "table", "mnist-symmetric", f"--store={store}", *SELECTION]) == 0
     said = capsys.readouterr().err.splitlines()
-    assert said[0].endswith("mnist-CE-none-seed1-0123456789.json.damaged: damaged, set aside")
+    assert "mnist-CE-none-seed1-0123456789.json.damaged: damaged, to be run again" in said[0]
     assert said[1:] == [
         f"noiseproof: {store} has nothing of this; "
         f"`noiseproof bench run mnist-symmetric {' '.join(SELECTION)} --store {store}` fills it",
@@ -212,7 +184,7 @@ def test_where_the_numbers_may_be(store, capsys):
         (["mnist-symmetric", "--noise=symetric:1"], "unknown noise 'symetric'"),
         (["mnist-symmetric", "--store=nowhere"], "nowhere: no such folder of records"),
         (["mnist-symmetric", "--format=docx"], "unknown format 'docx'; known: csv, html"),
-        (["mnist-symmetric", "--out=."], ". is not a plain file"),
+        (["mnist-symmetric", "--out=."], ". is not a plain file; it is left as it is"),
         (["mnist-symmetric", "--recipe=slow"], "unknown recipe 'slow'"),
     ],
 )

@@ -12,13 +12,13 @@ import pytest
 from small_grid import results, write_grid
 
 from noiseproof.bench import load_grid, local
-from noiseproof.bench.board import Board
 from noiseproof.bench.engine import Settings
 from noiseproof.bench.run import cells_left, cells_of, run_grids
 from noiseproof.bench.run_cell import run_cell
 from noiseproof.cli import main
+from noiseproof.files import locked
+from noiseproof.progress import SILENT, Progress
 from noiseproof.results import Store
-from noiseproof.results.lock import locked
 
 
 @pytest.fixture
@@ -51,39 +51,46 @@ def test_the_records_of_one_process(grid, tmp_path):
     one, two = Store(tmp_path / "one"), Store(tmp_path / "two")
     for cell in grid.cells():
         run_cell(cell, one.path, Settings())
-    tally = run_grids([grid], two, Settings(workers=2, save=True), Board())
+    tally = run_grids([grid], two, Settings(workers=2, save=True), SILENT)
     assert (tally.ran, tally.lost) == (12, {})
     assert results(two) == results(one)
     assert len(results(one)) == 12
     assert {path.suffixes[-2] for path in two.path.glob("*.pt")} == {".model"}
-    again = run_grids([grid], two, Settings(workers=2, save=True), Board())
+    again = run_grids([grid], two, Settings(workers=2, save=True), SILENT)
     assert again.ran == 0
-    assert cells_left(grid.cells(), one) == ()
+    assert not cells_left(grid.cells(), one)
     assert len(cells_left(grid.cells(), one, save=True)) == 12  # the models are still to be made
 
 
-class Executioner(Board):
-    """Kills the one worker when it begins certain cells, each so often."""
+class Heard(Progress):
+    """Remembers what was said."""
 
-    def __init__(self, times):
-        self.times, self.said = times, []
+    def __init__(self):
+        self.said = []
 
-    def start(self, worker, cell):
-        if self.times.get(cell):
-            self.times[cell] -= 1
-            (process,) = multiprocessing.active_children()
-            os.kill(process.pid, signal.SIGKILL)
-
-    def say(self, message):
-        self.said.append(message)
+    def say(self, line):
+        self.said.append(line)
 
 
-def test_a_worker_that_dies(grid, tmp_path):
+def test_a_worker_that_dies(grid, tmp_path, monkeypatch):
     cells = grid.select(rows=["CE"], seeds=[1, 2]).cells()
-    store, board = Store(tmp_path / "runs"), Executioner({cells[0]: 9, cells[1]: 1})
+    times = {cells[0]: 9, cells[1]: 1}
+
+    class Doomed(local.Processes):
+        """Kills the process of certain cells when it begins them, each so often."""
+
+        def start(self, place, cell):
+            answer = super().start(place, cell)
+            if times.get(cell):
+                times[cell] -= 1
+                os.kill(self.workers[place].process.pid, signal.SIGKILL)
+            return answer
+
+    monkeypatch.setattr(local, "Processes", Doomed)
+    store, board = Store(tmp_path / "runs"), Heard()
     tally = local.run(cells, store, Settings(workers=1), board)
     assert tally.lost == {cells[0]: "its process died 3 times (signal 9)"}
-    assert board.times == {cells[0]: 6, cells[1]: 0}
+    assert times == {cells[0]: 6, cells[1]: 0}
     assert tally.ran == 3
     assert set(store.records()) == {cell.key for cell in cells[1:]}
     again = "its process died (signal 9), to be tried again"
@@ -153,7 +160,7 @@ def test_a_cell_at_work_elsewhere_is_waited_for(grid, tmp_path, monkeypatch):
         return seen[-1]
 
     monkeypatch.setattr(store, "running", look)
-    assert local.run([cell], store, Settings(workers=1), Board()).ran == 1
+    assert local.run([cell], store, Settings(workers=1), SILENT).ran == 1
     assert seen[:4] == [True, True, True, False]
 
 
@@ -174,6 +181,8 @@ def test_a_full_disk(tmp_path):
         env=os.environ | {"OMP_NUM_THREADS": "1"},
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"noiseproof: {store.path}: File too large\n"
+    assert done.stderr.startswith(f"noiseproof: cannot write {store.path}/")
+    assert done.stderr.endswith(".checkpoint.pt: file too large\n")
+    assert len(done.stderr.splitlines()) == 1
     assert list(store.records().values()) == [before]
     assert not list(store.path.glob(".*"))  # no half file, no lock

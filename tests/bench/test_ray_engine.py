@@ -16,14 +16,17 @@ import pytest
 from small_grid import write_grid
 
 from noiseproof.bench import load_grid, local
-from noiseproof.bench.board import Board
+from noiseproof.bench.cells import Block, Cells
 from noiseproof.bench.engine import Settings
 from noiseproof.bench.run import cells_left
-from noiseproof.bench.worker import Broken, Mistake, Progress
+from noiseproof.bench.scheduler import Broken, Mistake, News
+from noiseproof.bench.worker import explain
 from noiseproof.cli import main
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.files import locked
+from noiseproof.progress import SILENT, Progress
 from noiseproof.results import Store
-from noiseproof.results.lock import lock_file, locked
+from noiseproof.results.run_files import lock_file
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'noiseproof[ray]'")
 ray_engine = pytest.importorskip("noiseproof.bench.ray_engine")
@@ -68,11 +71,12 @@ def decisive(record):
     return values
 
 
-class Interrupted(Board):
+class Interrupted(Progress):
     """Ctrl-C after the first result."""
 
-    def done(self, worker, cell, record):
-        raise KeyboardInterrupt
+    def say(self, line):
+        if line.startswith("1/"):
+            raise KeyboardInterrupt
 
 
 def test_an_interrupted_run_goes_on(ray_home, tmp_path):
@@ -80,6 +84,7 @@ def test_an_interrupted_run_goes_on(ray_home, tmp_path):
     cells = load_grid(write_grid(tmp_path)).cells()
     diverges = replace(cells[0], recipe=cells[0].recipe.override(lr=1e30))
     cells = (cells[0], diverges, cells[1])
+    whole = Cells((Block(cells, (1,)),))
     store = Store(tmp_path / "store")
     settings = Settings(save=True, device="cpu")
 
@@ -88,9 +93,9 @@ def test_an_interrupted_run_goes_on(ray_home, tmp_path):
     assert list(store.records()) == [cells[0].key]
     assert not any(store.running(cell.key) for cell in cells)
 
-    rest = cells_left(cells, store, save=True)
-    assert rest == cells[1:]
-    tally = ray_engine.run(cells, store, settings, Board())
+    rest = cells_left(whole, store, save=True)
+    assert tuple(rest) == cells[1:]
+    tally = ray_engine.run(cells, store, settings, SILENT)
     assert tally.ran == 2
     assert not tally.lost
     assert set(tally.records) == {cell.key for cell in cells}
@@ -101,17 +106,17 @@ def test_an_interrupted_run_goes_on(ray_home, tmp_path):
     assert not list(ray_home.glob("noiseproof-*")), "a folder of a finished cell is left"
 
 
-class Counting(Board):
+class Counting(Progress):
     """Knows what was said, and how many results there are."""
 
     def __init__(self):
         self.said, self.results = [], 0
 
-    def say(self, message):
-        self.said.append(message)
+    def say(self, line):
+        self.said.append(line)
 
-    def done(self, worker, cell, record):
-        self.results += 1
+    def update(self, done, total, note=""):
+        self.results = done
 
 
 def workers(node):
@@ -184,7 +189,7 @@ def test_a_node_is_killed_and_the_records_are_those_of_the_local_engine(ray_home
     assert not tally.lost
     assert tally.ran == len(cells) == 4
 
-    local.run(cells, theirs, Settings(device="cpu", workers=1), Board())
+    local.run(cells, theirs, Settings(device="cpu", workers=1), SILENT)
     mine, expected = ours.records(), theirs.records()
     assert len(mine) == len(cells)
     assert {k: decisive(r) for k, r in mine.items()} == {
@@ -211,13 +216,13 @@ def test_a_server_that_is_not_ray_does_not_answer():
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ray_cluster, "TIMEOUT", 0.2)
             with pytest.raises(ParameterError, match="no Ray cluster answers"):
-                ray_cluster.find_cluster(f"127.0.0.1:{port}")
+                ray_cluster.check_cluster(f"127.0.0.1:{port}")
 
 
 @pytest.mark.parametrize("address", ["localhost", "host:", ":6379", "http://host:80", "host:99999"])
 def test_what_is_no_address_is_said(address):
     with pytest.raises(ParameterError, match="expected the address of a Ray cluster"):
-        ray_cluster.find_cluster(address)
+        ray_cluster.check_cluster(address)
 
 
 def test_small_networks_share_a_gpu():
@@ -226,17 +231,16 @@ def test_small_networks_share_a_gpu():
         name: replace(cell, recipe=cell.recipe.override(network=name))
         for name in ("cnn4", "resnet34")
     }
-    cluster = ray_engine._Needs(cpus=64.0, gpus=4.0)
-    assert cluster.slots([of["cnn4"]]) == 16
-    assert cluster.slots([of["resnet34"]]) == 4
-    assert ray_engine._Needs(cpus=6.0, gpus=4.0).slots([of["cnn4"]]) == 6
-    assert ray_engine._Needs(cpus=6.0, gpus=0.0).slots([of["resnet34"]]) == 6
-    assert ray_engine._Needs(cpus=0.0, gpus=0.0).slots([cell]) == 1
+    cluster = ray_engine.Room(cpus=64.0, gpus=4.0)
+    assert cluster.places([of["cnn4"]]) == 16
+    assert cluster.places([of["resnet34"]]) == 4
+    assert ray_engine.Room(cpus=6.0, gpus=4.0).places([of["cnn4"]]) == 6
+    assert ray_engine.Room(cpus=6.0, gpus=0.0).places([of["resnet34"]]) == 6
+    assert ray_engine.Room(cpus=0.0, gpus=0.0).places([cell]) == 1
 
 
-def test_errors_of_a_node_say_which_node(monkeypatch, tmp_path):
-    monkeypatch.setattr(ray_task.platform, "node", lambda: "n7")
-    match ray_task._explain(DataError("mnist: not there"), tmp_path):
+def test_errors_of_a_node_say_which_node(tmp_path):
+    match explain(DataError("mnist: not there"), tmp_path, "n7"):
         case Mistake(error):
             assert isinstance(error, DataError)
             assert str(error) == "mnist: not there (on n7)"
@@ -245,12 +249,12 @@ def test_errors_of_a_node_say_which_node(monkeypatch, tmp_path):
     full = OSError(28, "No space left on device", "/tmp/x")
     wrapped = RuntimeError("torch could not write")
     wrapped.__cause__ = full
-    match ray_task._explain(wrapped, tmp_path):
+    match explain(wrapped, tmp_path, "n7"):
         case Mistake(OSError(errno=28, filename="n7:/tmp/x")):
             pass
         case other:
             pytest.fail(f"{other}")
-    assert ray_task._explain(KeyError("x"), tmp_path) == Broken("KeyError: 'x' (on n7)")
+    assert explain(KeyError("x"), tmp_path, "n7") == Broken("KeyError: 'x' (on n7)")
 
 
 def test_the_engine_hears_the_last_epoch_of_each_cell():
@@ -259,5 +263,5 @@ def test_the_engine_hears_the_last_epoch_of_each_cell():
     for key, numbers in (("a", (1, 2)), ("b", (1,))):
         for number in numbers:
             ray_task.Sender(wire, key).epoch(SimpleNamespace(number=number, test_accuracy=0.5))
-    assert post.take() == {"a": Progress(2, 0.5), "b": Progress(1, 0.5)}
+    assert post.take() == {"a": News(2, 0.5), "b": News(1, 0.5)}
     assert post.take() == {}

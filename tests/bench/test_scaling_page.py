@@ -10,9 +10,9 @@ import pytest
 from small_grid import results, write_grid
 
 from noiseproof.bench import load_grid
-from noiseproof.bench.board import Board
 from noiseproof.bench.engine import Settings
 from noiseproof.bench.run import run_grids
+from noiseproof.progress import SILENT
 from noiseproof.results import Store
 
 PAGE = Path(__file__).parents[2] / "docs/scaling.md"
@@ -49,5 +49,5 @@ def test_the_parts_of_a_job_array_are_the_whole(tmp_path):
     assert "small: 3 of 3 cells done" in bash(merge, tmp_path)
 
     whole = load_grid(tmp_path / "small.toml").select(rows=["CE"], noises=["none"])
-    run_grids([whole], Store(tmp_path / "whole"), Settings(workers=1), Board())
+    run_grids([whole], Store(tmp_path / "whole"), Settings(workers=1), SILENT)
     assert results(Store(tmp_path / "runs")) == results(Store(tmp_path / "whole"))

@@ -29,6 +29,9 @@ COMMANDS = {
     "bench status": [],
     "bench table": ["digits-symmetric", "--store", "."],
     "bench report": ["digits-symmetric", "--store", "."],
+    "bench verify": ["--store", "."],
+    "bench pack": ["digits-symmetric", "--store", ".", "--out", "."],
+    "bench unpack": ["--store", ".", "--out", "."],
 }
 NEED_FIT = ("train", "fit", "predict", "demo")
 NEED_BENCH = tuple(name for name in COMMANDS if name.split()[0] in ("bench", "data", "figure"))

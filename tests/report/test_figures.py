@@ -6,6 +6,7 @@ from matplotlib import pyplot as plt
 
 from noiseproof.errors import ParameterError
 from noiseproof.losses import AEL, AGCE, AUL
+from noiseproof.progress import SILENT
 from noiseproof.report.figures import FIGURES
 from noiseproof.report.pictures import save
 
@@ -23,7 +24,7 @@ def _close_figures():
 @pytest.mark.parametrize("name", ["curves", "calibration", "domination"])
 def test_a_figure_is_written_as_svg_and_png(name, tmp_path):
     for kind in ("svg", "png"):
-        save(FIGURES[name](), tmp_path / f"{name}.{kind}")
+        save(FIGURES[name](SILENT), tmp_path / f"{name}.{kind}")
     assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert "</svg>" in (tmp_path / f"{name}.svg").read_text()
     assert len(list(tmp_path.iterdir())) == 2
@@ -31,7 +32,7 @@ def test_a_figure_is_written_as_svg_and_png(name, tmp_path):
 
 def test_the_same_figure_gives_the_same_bytes(tmp_path):
     for name in ("one.svg", "two.svg"):
-        save(FIGURES["domination"](), tmp_path / name)
+        save(FIGURES["domination"](SILENT), tmp_path / name)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
 
 
@@ -76,7 +77,7 @@ def test_the_minimum_is_the_vertex_above_the_threshold_and_not_below(family, abo
 
 def test_the_conditions_figure_marks_a_star(monkeypatch):
     monkeypatch.setattr(conditions, "STEPS", 2)
-    figure = FIGURES["conditions"]()
+    figure = FIGURES["conditions"](SILENT)
     titles = [ax.get_title() for ax in figure.axes]
     assert titles == ["AGCE, q = 0.5", "AGCE, q = 1.5", "AUL, p = 0.5", "AUL, p = 2", "AEL"]
     # c = 1.5: a* is 0.8 for AGCE(q=.5), 3 for AUL(p=2), 1 / ln 1.5 for AEL

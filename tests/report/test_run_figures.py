@@ -2,7 +2,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from made_records import Made
+from made_records import Made, identified
 from matplotlib import pyplot as plt
 
 from noiseproof.bench import load_grid
@@ -100,7 +100,8 @@ def test_noise_that_is_not_the_records_is_refused(grid, capsys):
     train(grid, save=False, only=lambda cell: cell.noise != "none")
     store = Store("runs")
     for record in store.records().values():
-        store.put(dataclasses.replace(record, noise_hash="0" * 64))
+        store.files(record).record.unlink()
+        store.put(identified(dataclasses.replace(record, noise_hash="0" * 64)))
     code, _, err = figure(capsys, "noise")
     assert code == 2
     assert "not the data or not the noise of the run" in err

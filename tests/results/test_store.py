@@ -2,19 +2,20 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from made_records import identified
 
 from noiseproof import data, train
-from noiseproof.errors import DataError
-from noiseproof.results import Record, RunFiles, RunningElsewhereError, Store, Summary, complete
+from noiseproof.errors import DataError, LockedError
+from noiseproof.files import locked
+from noiseproof.results import Record, RunFiles, Store, Summary, complete
 from noiseproof.results.key import experiment_key
-from noiseproof.results.lock import is_locked, lock_file, locked
+from noiseproof.results.run_files import lock_file
+from noiseproof.results.verify import verify_store
 
 ONE = train.Machine(threads=1)
 
@@ -31,8 +32,8 @@ def record(experiment):
 
 
 def seeds(record, numbers):
-    """Records of other cells, whose identities are as different as real ones."""
-    return [replace(record, seed=i, identity=f"{i:04x}{record.identity[4:]}") for i in numbers]
+    """Records of other seeds of the same cell."""
+    return [identified(replace(record, seed=i)) for i in numbers]
 
 
 def test_what_is_put_is_found(record, experiment, tmp_path):
@@ -76,8 +77,8 @@ def test_torn_files_are_set_aside(record, tmp_path, cut):
     store.put(good)
     path.write_bytes(path.read_bytes()[:cut])
     assert store.records() == {good.key: good}
-    assert store.damaged == [Path(f"{path}.damaged")]
-    assert store.damaged[0].exists()
+    assert [line.partition(": ")[0] for line in store.damaged] == [f"{path}.damaged"]
+    assert Path(f"{path}.damaged").exists()
     assert not path.exists()
     again = Store(tmp_path)
     assert again.records() == {good.key: good}
@@ -101,7 +102,7 @@ def test_what_is_whole_json_and_no_whole_record(record, tmp_path):
         path.write_text(json.dumps(damage))
         assert store.records() == {}
         assert not path.exists()
-    assert len(store.damaged) == len(damages)
+        assert len(store.damaged) == 1
 
 
 def test_files_of_others_are_left_alone(record, tmp_path):
@@ -117,13 +118,53 @@ def test_files_of_others_are_left_alone(record, tmp_path):
     assert (set(tmp_path.iterdir()), store.damaged) == (before, [])
 
 
-def test_a_result_counts_before_a_failure(record, tmp_path):
-    failed = replace(record, identity="f" * 64, failure="the loss is nan", status="failed")
-    store = Store(tmp_path)
-    store.put(failed)
-    assert store.find(record.key) == failed
+def test_records_of_one_cell_that_disagree_are_not_believed(record, tmp_path):
+    other = seeds(record, (2,))[0]
+    row = record.history[-1]
+    better = replace(record.history[-1], test_accuracy=row.test_accuracy / 2)
+    failed = replace(record, failure="the loss is nan", status="failed")
+    for wrong in (replace(record, history=(*record.history[:-1], better)), failed):
+        folder = tmp_path / wrong.status
+        Store(folder / "a").put(record)
+        Store(folder / "b").put(replace(record, seconds=record.seconds + 1))  # agrees
+        Store(folder / "b").put(other)
+        store = Store(folder)
+        assert set(store.records()) == {record.key, other.key}
+        bad = Store(folder / "c").put(wrong)
+        assert store.records() == {other.key: other}
+        dispute = store.disputes[record.key]
+        assert (dispute.place, dispute.seed) == (record.place, record.seed)
+        assert bad in dispute.paths
+        assert len(dispute.paths) == 3
+        assert str(bad) in str(dispute)
+        bad.unlink()
+        assert record.key in store.records()
+        assert store.disputes == {}
+
+
+def test_other_data_under_a_published_name_are_other_cells(record, tmp_path):
+    store, fake = Store(tmp_path), identified(replace(record, fingerprint="a" * 64))
     store.put(record)
-    assert store.find(record.key) == record
+    store.put(fake)
+    assert store.records() == {record.key: record, fake.key: fake}
+    assert store.disputes == {}
+    assert verify_store(store).problems == (
+        "1 of digits were run on other data than the published (fingerprint aaaaaaaaaaaa); "
+        "no table shows them",
+    )
+
+
+def test_one_name_with_two_contents_is_believed_in_neither(record, tmp_path):
+    # Nobody has recorded what is in CIFAR-100; two stores that differ in it are not both right.
+    one = identified(replace(record, dataset="cifar100", fingerprint="a" * 64))
+    two = identified(replace(one, fingerprint="b" * 64, seed=2))
+    store = Store(tmp_path)
+    store.put(one)
+    assert list(store.records()) == [one.key]
+    store.put(two)
+    assert store.records() == {}
+    assert set(store.disputes) == {one.key, two.key}
+    assert len(verify_store(store).problems) == 2
 
 
 def test_a_store_that_cannot_be_written_to(tmp_path):
@@ -151,31 +192,11 @@ def test_two_processes_never_work_on_one_run(experiment, record, tmp_path):
     lock = lock_file(tmp_path, key)
     with locked(lock, "it"):
         assert store.running(key)
-        with pytest.raises(RunningElsewhereError, match=r"CE on digits .* is running in another"):
+        with pytest.raises(LockedError, match=r"CE on digits .* is running in another"):
             complete(experiment, tmp_path, ONE)
     assert not store.running(key)
     assert complete(experiment, tmp_path, ONE).accuracy == record.accuracy
     assert [path.suffix for path in tmp_path.iterdir()] == [".json"]  # no lock stays
-
-
-def test_a_lock_ends_with_its_process(tmp_path):
-    path = tmp_path / "a.lock"
-    code = (
-        "import sys, time; from pathlib import Path; from noiseproof.results.lock import locked\n"
-        "with locked(Path(sys.argv[1]), 'it'): print('held', flush=True); time.sleep(60)"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True
-    )
-    with process:
-        assert process.stdout.readline() == "held\n"
-        assert is_locked(path)
-        process.kill()
-    assert path.exists()
-    assert not is_locked(path)
-    with locked(path, "it"):
-        assert is_locked(path)
-    assert not path.exists()
 
 
 def test_summary():

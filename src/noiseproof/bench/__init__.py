@@ -12,6 +12,6 @@ from noiseproof.bench.grid import Grid, Row
 from noiseproof.bench.grid_file import grid_names, load_grid
 from noiseproof.extras import need
 
-need("bench", "markupsafe", "matplotlib", "pooch", "tqdm")
+need("bench", "markupsafe", "matplotlib", "pooch")
 
 __all__ = ["Cell", "Collected", "Grid", "Row", "collect", "grid_names", "load_grid"]

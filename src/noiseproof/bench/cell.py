@@ -1,10 +1,10 @@
 """A cell of a table, one seed of it: all that decides a run, known before any data is read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from noiseproof.bench.source import LABEL
-from noiseproof.results.key import run_key
+from noiseproof.results.key import Place, find_place
 from noiseproof.train import Recipe
 
 
@@ -35,18 +35,28 @@ class Cell:
     label: str = LABEL
 
     @cached_property
-    def key(self) -> str:
-        """The key of its record."""
-        return run_key(
+    def place(self) -> Place:
+        """Its place in a table, which its other seeds share."""
+        return find_place(
             dataset=self.dataset,
             fingerprint=self.fingerprint,
             recipe_hash=self.recipe.hash,
             loss=self.loss,
             noise=self.noise,
             matrix=self.matrix,
-            seed=self.seed,
         )
 
+    @cached_property
+    def key(self) -> str:
+        """The key of its record."""
+        return self.place.key(self.seed)
+
+    def with_seed(self, seed: int) -> "Cell":
+        """Return the cell with another seed."""
+        other = replace(self, seed=seed)
+        other.__dict__["place"] = self.place  # hashing the recipe takes longer than all the rest
+        return other
+
     def __str__(self) -> str:
-        """Say it as a line of progress does."""
+        """Return what a line of progress calls it."""
         return f"{self.row or self.loss} {self.noise} seed {self.seed}"

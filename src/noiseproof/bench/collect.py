@@ -1,68 +1,85 @@
 """What a store has of a grid."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
-from noiseproof.bench.cell import Cell
 from noiseproof.bench.grid import Grid, Row
-from noiseproof.results import Record, Store, Summary
+from noiseproof.results import Dispute, Place, Record, Store, Summary
 
 
 @dataclass(frozen=True)
 class Collected:
-    """The records of a grid, and what is not there.
+    """The records of a grid, and what is missing.
 
     Args:
         grid: the grid.
-        records: by the key of their cell, those of other grids among them.
-        damaged: files that were no records, and were set aside.
+        records: by the key of their cell, those of other grids included.
+        damaged: a line for each file that is no record.
+        disputes: by the key of their cell, those of other grids included.
     """
 
     grid: Grid
     records: Mapping[str, Record]
-    damaged: Sequence[Path] = ()
+    damaged: Sequence[str] = ()
+    disputes: Mapping[str, Dispute] = field(default_factory=dict)
 
     @cached_property
-    def cells(self) -> dict[tuple[str, str, int], Cell]:
-        """The cells of the grid by the name of the row, the noise and the seed."""
-        return {(cell.row, cell.noise, cell.seed): cell for cell in self.grid.cells()}
+    def _seeds(self) -> dict[Place, dict[int, Record]]:
+        """The records of the grid: looked up from the store's side, which may be much smaller."""
+        seeds, found = frozenset(self.grid.seeds), dict[Place, dict[int, Record]]()
+        places = frozenset(self.grid.places.values())
+        for record in self.records.values():
+            if record.seed in seeds and (place := record.place) in places:
+                found.setdefault(place, {})[record.seed] = record
+        return found
 
-    def record(self, row: Row | str, noise: str, seed: int) -> Record | None:
-        """Return the record of one cell, None where it was not run."""
+    def seeds(self, row: Row | str, noise: str) -> list[Record]:
+        """Return the records of a row under a noise, in the order of their seeds."""
         name = row if isinstance(row, str) else row.name
-        return self.records.get(self.cells[name, noise, seed].key)
+        found = self._seeds.get(self.grid.places[name, noise], {})
+        return [found[seed] for seed in sorted(found)]
 
     def summary(self, row: Row | str, noise: str) -> Summary | None:
-        """Return mean and deviation over the seeds that ended well, None where none did."""
-        found = (self.record(row, noise, seed) for seed in self.grid.seeds)
-        values = tuple(r.accuracy for r in found if r is not None and r.accuracy is not None)
+        """Return mean and deviation over the seeds with a result, None where there is none."""
+        values = tuple(r.accuracy for r in self.seeds(row, noise) if r.accuracy is not None)
         return Summary(values) if values else None
 
     @cached_property
-    def missing(self) -> tuple[Cell, ...]:
-        """The cells without a record."""
-        return tuple(cell for cell in self.cells.values() if cell.key not in self.records)
-
-    @cached_property
-    def failed(self) -> tuple[Record, ...]:
-        """The records of runs that failed, by a loss that was not finite for one."""
-        there = (self.records.get(cell.key) for cell in self.cells.values())
-        return tuple(record for record in there if record and record.status == "failed")
+    def own(self) -> tuple[Record, ...]:
+        """The records of the grid, row by row; twice where two rows have the same loss."""
+        return tuple(
+            record
+            for row in self.grid.rows
+            for noise in self.grid.noises
+            for record in self.seeds(row, noise)
+        )
 
     @property
+    def failed(self) -> tuple[Record, ...]:
+        """The runs that failed, by a loss that was not finite for instance."""
+        return tuple(record for record in self.own if record.status == "failed")
+
+    @cached_property
+    def disputed(self) -> tuple[Dispute, ...]:
+        """The cells of the grid whose records disagree."""
+        found = self.disputes.values()
+        return tuple(d for d in found if self.grid.block.index(d.place, d.seed) is not None)
+
+    @cached_property
     def counts(self) -> dict[str, int]:
-        """How many cells there are, done, failed and missing."""
-        total, missing, failed = len(self.cells), len(self.missing), len(self.failed)
+        """The number of cells: all, done, failed, disputed and missing."""
+        cells, failed, disputed = len(self.grid.block), len(self.failed), len(self.disputed)
         return {
-            "cells": total,
-            "done": total - missing - failed,
+            "cells": cells,
+            "done": len(self.own) - failed,
             "failed": failed,
-            "missing": missing,
+            "disputed": disputed,
+            "missing": cells - len(self.own) - disputed,
         }
 
 
 def collect(grid: Grid, store: Store) -> Collected:
     """Return what a store has of a grid."""
-    return Collected(grid, store.records(), tuple(store.damaged))
+    records = store.records()
+    return Collected(grid, records, tuple(store.damaged), store.disputes)

@@ -1,27 +1,29 @@
 """What every engine is: a function from cells to records in a store."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from noiseproof.bench.board import Board
 from noiseproof.bench.cell import Cell
+from noiseproof.bench.scheduler import Tally
 from noiseproof.errors import ParameterError, did_you_mean
-from noiseproof.results import Record, Store
+from noiseproof.extras import need
+from noiseproof.progress import Progress
+from noiseproof.results import Store
 
 ENGINES = ("local", "ray")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to run cells; none of it changes what comes of them.
+    """How to run cells; none of it changes their results.
 
     Args:
         data: where the data sets are; None as for :func:`noiseproof.data.load`.
         save: keep the trained networks too.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
-        workers: how many cells at once; 0 is one a core.
+        workers: how many cells at once; 0 is one per core.
         address: of the Ray cluster; empty starts one here.
     """
 
@@ -32,22 +34,7 @@ class Settings:
     address: str = ""
 
 
-@dataclass
-class Tally:
-    """What an engine did.
-
-    Args:
-        records: of the cells, by key; a run that failed by its own numbers has one too.
-        ran: how many of them were trained here and now, rather than found.
-        lost: the cells that have no record, each with the reason.
-    """
-
-    records: dict[str, Record] = field(default_factory=dict)
-    ran: int = 0
-    lost: dict[Cell, str] = field(default_factory=dict)
-
-
-Engine = Callable[[Sequence[Cell], Store, Settings, Board], Tally]
+Engine = Callable[[Collection[Cell], Store, Settings, Progress], Tally]
 
 
 def find_engine(name: str) -> Engine:
@@ -62,11 +49,7 @@ def find_engine(name: str) -> Engine:
 
         return local.run
     if name == "ray":
-        try:
-            found: Engine = import_module("noiseproof.bench.ray_engine").run
-        except ImportError:
-            raise ParameterError(
-                "the engine ray needs Ray: pip install 'noiseproof[ray]'"
-            ) from None
+        need("ray", "ray", "grpc")
+        found: Engine = import_module("noiseproof.bench.ray_engine").run
         return found
     raise ParameterError(f"unknown engine {name!r}{did_you_mean(name, ENGINES)}")

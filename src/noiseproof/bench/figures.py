@@ -1,8 +1,7 @@
 """Figures of what was run: each takes what it needs from a store, and says what is not there."""
 
-import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,14 @@ import torch
 from matplotlib.figure import Figure
 
 from noiseproof.bench.collect import Collected
+from noiseproof.bench.commands import bench_command
 from noiseproof.bench.grid import Grid
 from noiseproof.bench.report import variants
 from noiseproof.bench.selection import WHOLE, Selection
 from noiseproof.bench.source import load_data
 from noiseproof.data import Dataset, TrainTest
 from noiseproof.errors import DataError
+from noiseproof.progress import SILENT, Progress
 from noiseproof.report import figures
 from noiseproof.report.figures.tsne import Features
 from noiseproof.results import Record, Store, load_model
@@ -44,14 +45,17 @@ class Material:
         collected: what the store has of the grid.
         store: the store.
         data: where the data sets are.
-        given: what the user calls the grid, its name or its file, and the options that choose a
-            part of it.
+        given: what the user calls the grid: its name or its file.
+        selection: the part of it.
+        progress: who is told of what takes long.
     """
 
     collected: Collected
     store: Store
     data: Path | None = None
-    given: Sequence[str] = ()
+    given: str = ""
+    selection: Selection = WHOLE
+    progress: Progress = SILENT
 
     @property
     def grid(self) -> Grid:
@@ -60,8 +64,7 @@ class Material:
 
     def seeds(self, row: str, noise: str) -> list[Record]:
         """Return the runs of a cell that ended well."""
-        found = (self.collected.record(row, noise, seed) for seed in self.grid.seeds)
-        return [record for record in found if record and record.status == "done"]
+        return [r for r in self.collected.seeds(row, noise) if r.status == "done"]
 
     @property
     def whole(self) -> TrainTest[Any]:
@@ -92,9 +95,9 @@ class Material:
 
     def command(self, *options: str) -> str:
         """Return the command that makes what is missing."""
-        words = ["noiseproof", "bench", "run", *(self.given or [self.grid.name])]
-        words += ["--recipe", self.grid.recipe_of(self.grid.rows[0]).name, *options]
-        return shlex.join([*words, "--store", str(self.store.path)])
+        selection = replace(self.selection, recipe=self.grid.recipe_of(self.grid.rows[0]).name)
+        name, store = self.given or self.grid.name, self.store.path
+        return bench_command("run", name, store=store, selection=selection, options=options)
 
 
 def gather(
@@ -102,6 +105,7 @@ def gather(
     store: Store,
     data: Path | None = None,
     selection: Selection = WHOLE,
+    progress: Progress = SILENT,
 ) -> Material:
     """Return what a store has of a grid, with the recipe that was used most.
 
@@ -110,12 +114,13 @@ def gather(
         store: where the records are.
         data: where the data sets are.
         selection: the part of the grid; with a recipe of its own, that and no other.
+        progress: who is told of what takes long.
     """
     grid, records = selection.grid(name), store.records()
     recipes = [grid] if selection.recipe else variants(grid)
     found = [Collected(variant, records) for variant in recipes]
     most = max(found, key=lambda c: c.counts["done"])
-    return Material(most, store, data, (name, *selection.options))
+    return Material(most, store, data, name, selection, progress)
 
 
 def memorisation(material: Material) -> Drawn:
@@ -171,7 +176,8 @@ def tsne(material: Material) -> Drawn:
     if len(absent) == len(names) * len(grid.noises):
         raise DataError(_nothing(material, f"no saved network of {' or '.join(names)}", command))
     remark = f"no saved network for {', '.join(absent)}; `{command}` makes them"
-    return Drawn(figures.tsne(found, material.classes), (remark,) if absent else ())
+    drawn = figures.tsne(found, material.classes, progress=material.progress)
+    return Drawn(drawn, (remark,) if absent else ())
 
 
 @torch.no_grad()

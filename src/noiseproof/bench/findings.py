@@ -51,7 +51,8 @@ def _progress(collected: Collected) -> str:
     cells = counts["cells"]
     done = "All" if counts["done"] == cells else f"{counts['done']:,} of"
     words = f"{done} {cells:,} runs are done"
-    others = [f"{counts[name]:,} {name}" for name in ("missing", "failed") if counts[name]]
+    states = ("missing", "failed", "disputed")
+    others = [f"{counts[name]:,} {name}" for name in states if counts[name]]
     return f"{words}; {', '.join(others)}." if others else f"{words}."
 
 
@@ -118,8 +119,7 @@ def _memorised(collected: Collected) -> Iterable[str]:
     for noise in reversed(grid.noises):
         shares: dict[str, float] = {}
         for row in grid.rows:
-            records = [collected.record(row, noise, seed) for seed in grid.seeds]
-            curve = mean_curve([r for r in records if r], "corrupted_part")
+            curve = mean_curve(collected.seeds(row, noise), "corrupted_part")
             if curve and curve[-1] is not None:
                 shares[row.name] = 100 * curve[-1]
         if not shares:

@@ -6,10 +6,12 @@ from functools import cached_property
 from typing import Any
 
 from noiseproof.bench.cell import Cell
+from noiseproof.bench.cells import Block, Cells
 from noiseproof.bench.source import LABEL, Source, find_source
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.losses import loss as read_loss
 from noiseproof.noise import parse
+from noiseproof.results import Place
 from noiseproof.results.key import matrix_hash
 from noiseproof.train import Recipe
 from noiseproof.train import recipe as find_recipe
@@ -68,27 +70,38 @@ class Grid:
         chosen = find_recipe(self.source.name, self.recipe or None, self.source.shape)
         return chosen.override(**self.overrides).override(method=row.method)
 
-    def cells(self) -> tuple[Cell, ...]:
-        """Return all cells: one seed of the whole table, then the next."""
+    @cached_property
+    def block(self) -> Block:
+        """Its cells: every row under every noise with the first seed, then with the next."""
         specs = [parse(noise, self.source.classes, self.source.name) for noise in self.noises]
         noises = [(str(spec), matrix_hash(spec)) for spec in specs]
         rows = [(row.name, str(read_loss(row.loss)), self.recipe_of(row)) for row in self.rows]
-        return tuple(
+        first = tuple(
             Cell(
                 dataset=self.dataset,
                 recipe=recipe,
                 loss=loss,
                 noise=noise,
-                seed=seed,
+                seed=self.seeds[0],
                 row=name,
                 fingerprint=self.source.fingerprint,
                 matrix=matrix,
                 label=self.label,
             )
-            for seed in self.seeds
             for noise, matrix in noises
             for name, loss, recipe in rows
         )
+        return Block(first, self.seeds)
+
+    @cached_property
+    def places(self) -> dict[tuple[str, str], Place]:
+        """The place of each row under each noise, by their names."""
+        names = ((row.name, noise) for noise in self.noises for row in self.rows)
+        return {name: cell.place for name, cell in zip(names, self.block.first, strict=True)}
+
+    def cells(self) -> Cells:
+        """Return all cells, which are made when they are asked for."""
+        return Cells((self.block,))
 
     def select(
         self,

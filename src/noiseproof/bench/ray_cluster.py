@@ -2,14 +2,13 @@
 
 import logging
 import os
-import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import grpc
 import ray
-from ray._private import services
 
 from noiseproof.bench.engine import Settings
 from noiseproof.bench.local import cores
@@ -17,8 +16,6 @@ from noiseproof.errors import ParameterError
 
 #: Seconds a cluster has to answer.
 TIMEOUT = 5.0
-#: How a client of HTTP/2, which gRPC is, says hello; and the kind of frame a server answers with.
-HELLO, SETTINGS = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\4" + bytes(5), 4
 
 
 @contextmanager
@@ -44,46 +41,45 @@ def _connect(settings: Settings) -> None:
     if not settings.address:
         ray.init("local", num_cpus=settings.workers or cores(), include_dashboard=False, **options)
         return
+    check_cluster(settings.address)
     try:
-        ray.init(find_cluster(settings.address), **options)
-    except (ConnectionError, RuntimeError) as error:
+        ray.init(settings.address, **options)
+    except (ConnectionError, RuntimeError):
+        if settings.address == "auto":
+            error = ConnectionError("none runs here; `ray start --head` starts one")
         raise ParameterError(f"no connection to Ray at {settings.address}: {error}") from None
 
 
-def find_cluster(address: str) -> str:
-    """Return the address of a cluster that answers.
+def check_cluster(address: str) -> None:
+    """Raise ParameterError for an address where no cluster answers.
 
-    Ray itself tries for many minutes, and says so every five seconds.
+    Ray itself would try for many minutes. It looks for ``auto`` among the processes of this
+    machine, which takes no time.
 
-    >>> find_cluster("localhost")
+    >>> check_cluster("localhost")
     Traceback (most recent call last):
     noiseproof.errors.ParameterError: expected the address of a Ray cluster, auto or HOST:PORT, ...
     """
-    scheme, _, place = address.rpartition("://")
     if address == "auto":
-        try:
-            place = address = str(services.canonicalize_bootstrap_address(address))
-        except ConnectionError:
-            raise ParameterError("no Ray cluster here: start one with `ray start --head`") from None
+        return
+    scheme, _, place = address.rpartition("://")
     host, _, port = place.rpartition(":")
     if scheme not in ("", "ray") or not host or not port.isdecimal() or not 0 < int(port) < 65536:
         raise ParameterError(
             f"expected the address of a Ray cluster, auto or HOST:PORT, got {address!r}"
         )
-    if not _answers(host.strip("[]"), int(port)):
+    if not _answers(place):
         raise ParameterError(f"no Ray cluster answers at {address}")
-    return address
 
 
-def _answers(host: str, port: int) -> bool:
-    """Say whether something there speaks the protocol of Ray."""
-    try:
-        with socket.create_connection((host, port), TIMEOUT) as wire:
-            wire.sendall(HELLO)
-            frame = wire.recv(9)
-    except OSError:
-        return False
-    return len(frame) == 9 and frame[3] == SETTINGS
+def _answers(place: str) -> bool:
+    """Return whether something there speaks gRPC, as Ray does."""
+    with grpc.insecure_channel(place) as channel:
+        try:
+            grpc.channel_ready_future(channel).result(timeout=TIMEOUT)
+        except grpc.FutureTimeoutError:
+            return False
+    return True
 
 
 @contextmanager

@@ -13,14 +13,12 @@ from typing import Any
 from noiseproof.bench.cell import Cell
 from noiseproof.bench.engine import Settings
 from noiseproof.bench.run_cell import run_cell
-from noiseproof.bench.worker import Broken, Mistake, Progress, system_error
-from noiseproof.errors import NoiseproofError
-from noiseproof.results import Record, RunningElsewhereError, Store
+from noiseproof.bench.scheduler import PATIENCE, Broken, Mistake, News
+from noiseproof.bench.worker import explain
+from noiseproof.errors import LockedError
+from noiseproof.results import Record, Store
 from noiseproof.train import Epoch
 from noiseproof.train.progress import Watcher
-
-#: Seconds between two looks at a cell that an interrupted run of the same store is still at.
-PATIENCE = 1.0
 
 
 @dataclass(frozen=True)
@@ -37,9 +35,9 @@ class Product:
 
 
 def work(cell: Cell, settings: Settings, folder: str, post: Any) -> Product | Mistake | Broken:
-    """Run one cell on the node this is.
+    """Run one cell on this node.
 
-    Its folder has the same name each time, so that a cell whose process died goes on from its
+    Its folder has the same name each time, so that a cell whose process died resumes from its
     checkpoint if it comes to the same node again. The folder is removed when the cell is done.
     """
     out = Path(tempfile.gettempdir()) / folder / cell.key[:20]
@@ -50,7 +48,7 @@ def work(cell: Cell, settings: Settings, folder: str, post: Any) -> Product | Mi
     except MemoryError:
         os._exit(1)  # counts as a death: with fewer cells at work there may be enough
     except Exception as error:
-        return _explain(error, out)
+        return explain(error, out, platform.node())
     shutil.rmtree(out, ignore_errors=True)
     with suppress(OSError):  # other cells are at work there
         out.parent.rmdir()
@@ -58,21 +56,12 @@ def work(cell: Cell, settings: Settings, folder: str, post: Any) -> Product | Mi
 
 
 def _run_alone(cell: Cell, out: Path, settings: Settings, watch: Watcher | None) -> Record:
+    """Run a cell as soon as the task of an interrupted run, if any, has let go of it."""
     while True:
         try:
             return run_cell(cell, out, settings, watch)
-        except RunningElsewhereError:
+        except LockedError:
             time.sleep(PATIENCE)
-
-
-def _explain(error: Exception, out: Path) -> Mistake | Broken:
-    node = platform.node()
-    if isinstance(error, NoiseproofError):
-        return Mistake(type(error)(f"{error} (on {node})"))
-    if (cause := system_error(error)) is not None:
-        where = f"{node}:{cause.filename or out}"
-        return Mistake(OSError(cause.errno, cause.strerror, where))
-    return Broken(" ".join(f"{type(error).__name__}: {error} (on {node})".split()))
 
 
 class Sender(Watcher):
@@ -84,21 +73,21 @@ class Sender(Watcher):
 
     def epoch(self, row: Epoch) -> None:
         """Post it, and do not wait."""
-        self.post.put.remote(self.key, Progress(row.number, row.test_accuracy))
+        self.post.put.remote(self.key, News(row.number, row.test_accuracy))
 
 
 class Post:
-    """Keeps the last news of each cell until the engine asks."""
+    """Keeps the latest news of each cell until the engine asks."""
 
     def __init__(self) -> None:
         """Begin without any."""
-        self.news: dict[str, Progress] = {}
+        self.news: dict[str, News] = {}
 
-    def put(self, key: str, news: Progress) -> None:
+    def put(self, key: str, news: News) -> None:
         """Keep the news of a cell."""
         self.news[key] = news
 
-    def take(self) -> dict[str, Progress]:
+    def take(self) -> dict[str, News]:
         """Return all news since the last time."""
         news, self.news = self.news, {}
         return news

@@ -1,14 +1,15 @@
 """The page of a benchmark: everything a store has, in one file a colleague can read."""
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from noiseproof.bench.collect import Collected
+from noiseproof.bench.commands import bench_command
 from noiseproof.bench.grid import Grid
 from noiseproof.bench.section import Section
 from noiseproof.bench.selection import WHOLE, Selection
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.progress import SILENT, Progress
 from noiseproof.report import page
 from noiseproof.results import Record, Store
 
@@ -22,19 +23,19 @@ class Contents:
     Args:
         sections: the grids that were run.
         others: runs of no grid.
-        damaged: how many files were no records.
+        problems: a line for each damaged file, and each cell whose records disagree.
     """
 
     sections: Sequence[Section]
     others: Sequence[Record]
-    damaged: int
+    problems: Sequence[str] = ()
 
     def __str__(self) -> str:
         """Say how much there is."""
         counts = [section.collected.counts for section in self.sections]
         grids = "1 grid" if len(counts) == 1 else f"{len(counts)} grids"
         words = f"{grids}, {sum(count['done'] for count in counts):,} runs done"
-        for name in ("missing", "failed"):
+        for name in ("missing", "failed", "disputed"):
             if number := sum(count[name] for count in counts):
                 words += f", {number:,} {name}"
         return words + (f", {len(self.others):,} of no grid" if self.others else "")
@@ -46,7 +47,7 @@ class Contents:
             "bench.html.j2",
             sections=self.sections,
             others=self.others,
-            damaged=self.damaged,
+            problems=self.problems,
             command=command,
             versions=sorted({record.noiseproof for record in [*records, *self.others]}),
         )
@@ -58,6 +59,7 @@ def contents(
     selection: Selection = WHOLE,
     *,
     named: bool = True,
+    progress: Progress = SILENT,
 ) -> Contents:
     """Find what a store has of grids.
 
@@ -67,12 +69,14 @@ def contents(
         selection: what chose parts of the grids; with a recipe of its own, only that is shown.
         named: whether the user asked for these grids, each of which must have a record; if not,
             what belongs to none of them is shown too.
+        progress: who is told of what takes long.
     """
     records = store.records()
+    read = records, tuple(store.damaged), store.disputes
     found: list[Section] = []
     for name, grid in grids.items():
         own = [
-            Section(name, Collected(variant, records), str(store.path), selection.options)
+            Section(name, Collected(variant, *read), str(store.path), selection, progress)
             for variant in ([grid] if selection.recipe else variants(grid))
             if _is_likely(variant, records.values())
         ]
@@ -84,13 +88,12 @@ def contents(
     others = [] if named else [r for key, r in sorted(records.items()) if key not in shown]
     if not found and not others:
         raise DataError(_nothing(store, "digits-symmetric", WHOLE))
-    return Contents(found, others, len(store.damaged))
+    problems = (*store.damaged, *map(str, store.disputes.values()))
+    return Contents(found, others, problems)
 
 
 def _nothing(store: Store, name: str, selection: Selection) -> str:
-    recipe = ["--recipe", selection.recipe] if selection.recipe else []
-    words = [name, *selection.options, *recipe, "--store", str(store.path)]
-    command = shlex.join(["noiseproof", "bench", "run", *words])
+    command = bench_command("run", name, store=store.path, selection=selection)
     return f"{store.path}: no run of {name} here; `{command}` makes them"
 
 

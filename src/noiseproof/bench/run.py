@@ -1,30 +1,33 @@
-"""Run what a store has not of some grids."""
+"""Run the cells of some grids that the store does not have yet."""
 
 from collections.abc import Sequence
 
-from noiseproof.bench.board import Board
-from noiseproof.bench.cell import Cell
-from noiseproof.bench.engine import Settings, Tally, find_engine
+from noiseproof.bench.cells import Cells, Remaining, merge
+from noiseproof.bench.engine import Settings, find_engine
 from noiseproof.bench.grid import Grid
+from noiseproof.bench.scheduler import Tally
 from noiseproof.errors import ParameterError
-from noiseproof.results import Store
+from noiseproof.progress import Progress
+from noiseproof.results import Place, Store
 
 
 def run_grids(
     grids: Sequence[Grid],
     store: Store,
     settings: Settings,
-    board: Board,
+    progress: Progress,
     engine: str = "local",
     shard: tuple[int, int] = (1, 1),
 ) -> Tally:
     """Run every cell of the grids that has no record yet.
 
+    A cell whose records disagree is not run: who knows which of them is wrong removes it first.
+
     Args:
         grids: what to run.
         store: where the records are, and go.
         settings: how to run.
-        board: who is told of progress.
+        progress: who is told of progress.
         engine: ``"local"`` or ``"ray"``.
         shard: (i, n) runs the i-th of n parts of the cells, the same parts everywhere.
     """
@@ -33,32 +36,25 @@ def run_grids(
     if not settings.save:  # else a run that has its record may be under way again for its model
         store.tidy()
     left = cells_left(cells_of(grids, shard), store, settings.save)
-    for path in store.damaged:
-        board.say(f"{path}: damaged, set aside, to be run again")
-    return run(left, store, settings, board)
+    for line in (*store.damaged, *map(str, store.disputes.values())):
+        progress.say(line)
+    return run(left, store, settings, progress)
 
 
-def cells_of(grids: Sequence[Grid], shard: tuple[int, int] = (1, 1)) -> tuple[Cell, ...]:
+def cells_of(grids: Sequence[Grid], shard: tuple[int, int] = (1, 1)) -> Cells:
     """Return the cells of some grids, or of a part of them, each once."""
-    once: dict[str, Cell] = {}
-    for grid in grids:
-        for cell in grid.cells():
-            once.setdefault(cell.key, cell)
-    part, parts = shard
-    return tuple(once.values())[part - 1 :: parts]
+    return merge((grid.block for grid in grids), shard)
 
 
-def cells_left(cells: Sequence[Cell], store: Store, save: bool = False) -> tuple[Cell, ...]:
+def cells_left(cells: Cells, store: Store, save: bool = False) -> Remaining:
     """Return the cells that have no record, or no model where models are to be kept."""
-    records = store.records()
-
-    def is_done(cell: Cell) -> bool:
-        record = records.get(cell.key)
-        if record is None or record.status == "failed" or not save:
-            return record is not None
-        return store.files(record).model.exists()
-
-    return tuple(cell for cell in cells if not is_done(cell))
+    done: list[tuple[Place, int]] = [
+        (record.place, record.seed)
+        for record in store.records().values()
+        if store.is_done(record, save)
+    ]
+    done += [(dispute.place, dispute.seed) for dispute in store.disputes.values()]
+    return Remaining.of(cells, done)
 
 
 def read_shard(text: str) -> tuple[int, int]:

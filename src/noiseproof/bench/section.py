@@ -1,19 +1,20 @@
 """A grid on the page of a benchmark: all that the template asks for."""
 
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from markupsafe import Markup
-from tqdm import tqdm
 
 from noiseproof.bench.audits import AuditedRow, audit_row
 from noiseproof.bench.collect import Collected
+from noiseproof.bench.commands import bench_command
 from noiseproof.bench.findings import findings, headline
 from noiseproof.bench.grid import Grid
+from noiseproof.bench.selection import WHOLE, Selection
 from noiseproof.bench.tables import results_table
+from noiseproof.progress import SILENT, Progress
 from noiseproof.report import charts
 from noiseproof.report.history import mean_curve, thinned
 from noiseproof.report.table import render
@@ -29,13 +30,15 @@ class Section:
         given: what the user called the grid: its name or its file.
         collected: what the store has of it.
         store: the folder, as the user gave it.
-        options: of the command line, that chose a part of the grid.
+        selection: the part of the grid.
+        progress: who is told of the audits.
     """
 
     given: str
     collected: Collected
     store: str
-    options: tuple[str, ...] = ()
+    selection: Selection = WHOLE
+    progress: Progress = SILENT
 
     @property
     def grid(self) -> Grid:
@@ -52,11 +55,10 @@ class Section:
         """How it was trained."""
         return self.grid.recipe_of(self.grid.rows[0])
 
-    @cached_property
-    def records(self) -> list[Record]:
+    @property
+    def records(self) -> tuple[Record, ...]:
         """The records of its cells."""
-        found = (self.collected.records.get(c.key) for c in self.collected.cells.values())
-        return [record for record in found if record]
+        return self.collected.own
 
     @property
     def headline(self) -> str:
@@ -86,7 +88,7 @@ class Section:
         """Return a chart a noise: a field of the epochs, a line a row, the mean of its seeds."""
         drawn = []
         for noise in noises or self.grid.noises:
-            series = {name: mean_curve(self._seeds(name, noise), field) for name in self.rows}
+            series = {n: mean_curve(self.collected.seeds(n, noise), field) for n in self.rows}
             series = {name: curve for name, curve in series.items() if _any_number(curve)}
             if series:
                 kept = thinned(max(map(len, series.values())))
@@ -114,11 +116,13 @@ class Section:
     def audits(self) -> list[AuditedRow]:
         """The losses as the theory sees them."""
         rows = [row for row in self.grid.rows if row.name in self.rows]
-        with tqdm(
-            rows, desc=f"auditing {self.grid.name}", unit="loss", leave=False, disable=None
-        ) as progress:
-            found = [audit_row(self.collected, row) for row in progress]
-        return [audited for audited in found if audited]
+        found = []
+        self.progress.step(f"auditing {self.grid.name}")
+        for number, row in enumerate(rows):
+            self.progress.update(number, len(rows))
+            if audited := audit_row(self.collected, row):
+                found.append(audited)
+        return found
 
     @property
     def described(self) -> str:
@@ -151,12 +155,8 @@ class Section:
     @property
     def command(self) -> str:
         """How to run it again; what is in the store is not run twice."""
-        words = ["noiseproof", "bench", "run", self.given, *self.options]
-        return shlex.join([*words, "--recipe", self.recipe.name, "--store", self.store])
-
-    def _seeds(self, row: str, noise: str) -> list[Record]:
-        found = (self.collected.record(row, noise, seed) for seed in self.grid.seeds)
-        return [record for record in found if record]
+        selection = replace(self.selection, recipe=self.recipe.name)
+        return bench_command("run", self.given, store=self.store, selection=selection)
 
 
 def _any_number(curve: Iterable[float | None]) -> bool:

@@ -47,12 +47,13 @@ class Selection:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options that choose the same again, but for the recipe's."""
+        """The options that select the same again."""
         pairs = [
             *(("--add-loss", text) for text in self.added),
             *([("--rows", ",".join(self.rows))] if self.rows is not None else []),
             *([("--noise", ",".join(self.noises))] if self.noises is not None else []),
             *([("--seeds", str(self.seeds))] if self.seeds is not None else []),
+            *([("--recipe", self.recipe)] if self.recipe is not None else []),
         ]
         return tuple(word for pair in pairs for word in pair)
 

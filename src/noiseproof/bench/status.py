@@ -1,16 +1,20 @@
 """How far a grid is: done, running, failed, missing, and how long the rest will take."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from functools import lru_cache
+from itertools import islice
 from statistics import fmean
 from typing import Any
 
-from noiseproof.bench.board import duration
-from noiseproof.bench.cell import Cell
+from noiseproof.bench.cells import Remaining
 from noiseproof.bench.collect import Collected
+from noiseproof.bench.words import duration
 from noiseproof.results import Record, Store
-from noiseproof.results.key import is_known
 from noiseproof.train import Recipe
+
+#: Of the missing cells, so many are looked at for whether they are running: a second's work.
+_LOOKED_AT = 50_000
 
 
 @dataclass(frozen=True)
@@ -22,10 +26,11 @@ class Status:
         cells: how many it has.
         done: with a result.
         running: at work in some process of this machine.
-        failed: ended without a result, by a loss that was not finite for one.
-        missing: nobody is at work on.
+        failed: ended without a result, by a loss that was not finite for instance.
+        disputed: with records that disagree, none of which is believed.
+        missing: not run yet, and not running.
         seconds_left: for those running and missing; None where nothing like them was measured.
-        damaged: files of the store that were no records, and were set aside.
+        problems: a line for each damaged file, and each disputed cell.
     """
 
     grid: str
@@ -33,21 +38,20 @@ class Status:
     done: int
     running: int
     failed: int
+    disputed: int
     missing: int
     seconds_left: float | None
-    damaged: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return asdict(self)
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """Return one line."""
         words = f"{self.grid}: {self.done} of {self.cells} cells done"
-        for count, what in ((self.running, "running"), (self.failed, "failed")):
-            words += f", {count} {what}" if count else ""
-        if self.missing:
-            words += f", {self.missing} missing"
+        for name in ("running", "failed", "disputed", "missing"):
+            words += f", {count} {name}" if (count := getattr(self, name)) else ""
         if self.missing + self.running:
             left = self.seconds_left
             words += ", time left unknown" if left is None else f", about {duration(left)} left"
@@ -55,40 +59,43 @@ class Status:
 
 
 def find_status(collected: Collected, store: Store, workers: int = 1) -> Status:
-    """Return how far a grid is, its time left that of ``workers`` cells at once."""
-    running = [cell for cell in collected.missing if store.running(cell.key)]
+    """Return how far a grid is; the time left is that of ``workers`` cells at once."""
     counts = collected.counts
+    running = _count_running(collected, store)
     return Status(
         grid=collected.grid.name,
         cells=counts["cells"],
         done=counts["done"],
-        running=len(running),
+        running=running,
         failed=counts["failed"],
-        missing=counts["missing"] - len(running),
-        seconds_left=seconds_left(collected.missing, collected.records, workers),
-        damaged=tuple(map(str, collected.damaged)),
+        disputed=counts["disputed"],
+        missing=counts["missing"] - running,
+        seconds_left=_seconds_left(collected, workers),
+        problems=(*collected.damaged, *map(str, collected.disputed)),
     )
 
 
-def seconds_left(
-    cells: Iterable[Cell], records: Mapping[str, Record], workers: int = 1
-) -> float | None:
-    """Estimate the time cells take from records of the same data set and recipe.
-
-    None where one of the cells is like no record.
-    """
-    measured: dict[tuple[str, str], list[float]] = {}
-    for record in records.values():
-        of = record.dataset if is_known(record.dataset) else record.fingerprint
-        measured.setdefault(_kind(of, record.recipe), []).append(record.seconds)
-    total = 0.0
-    for cell in cells:
-        seconds = measured.get(_kind(cell.fingerprint or cell.dataset, cell.recipe))
-        if seconds is None:
-            return None
-        total += fmean(seconds)
-    return total / workers
+def _count_running(collected: Collected, store: Store) -> int:
+    if not store.has_locks():
+        return 0
+    missing = Remaining.of(collected.grid.cells(), ((r.place, r.seed) for r in collected.own))
+    return sum(store.running(cell.key) for cell in islice(missing, _LOOKED_AT))
 
 
+def _seconds_left(collected: Collected, workers: int) -> float | None:
+    """Estimate the time from records with the same data and recipe; None where there are none."""
+    missing = collected.counts["missing"]
+    kind = _kind(collected.grid.block.first[0].place.data, collected.grid.block.first[0].recipe)
+    seconds = list(_measured(collected.records.values(), kind))
+    if not missing or not seconds:
+        return None if missing else 0.0
+    return missing * fmean(seconds) / workers
+
+
+def _measured(records: Iterable[Record], kind: tuple[str, str]) -> Iterable[float]:
+    return (r.seconds for r in records if _kind(r.place.data, r.recipe) == kind)
+
+
+@lru_cache(maxsize=4096)
 def _kind(data: str, recipe: Recipe) -> tuple[str, str]:
     return data, recipe.override(method="loss").hash

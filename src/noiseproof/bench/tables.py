@@ -43,10 +43,9 @@ def results_table(collected: Collected) -> report.Table:
 
 def _entry(collected: Collected, row: Row, noise: str) -> report.Entry:
     grid = collected.grid
-    records = [collected.record(row, noise, seed) for seed in grid.seeds]
     empty = report.Entry(
         planned=len(grid.seeds),
-        failed=sum(record is not None and record.status == "failed" for record in records),
+        failed=sum(record.status == "failed" for record in collected.seeds(row, noise)),
         paper=paper_number(grid.paper, row.name, noise),
     )
     summary = collected.summary(row, noise)

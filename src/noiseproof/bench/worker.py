@@ -5,48 +5,15 @@ import signal
 import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
 from noiseproof.bench.cell import Cell
 from noiseproof.bench.engine import Settings
 from noiseproof.bench.run_cell import run_cell
-from noiseproof.errors import NoiseproofError
-from noiseproof.results import Record, RunningElsewhereError
+from noiseproof.bench.scheduler import Broken, Busy, Message, Mistake, News, Result
+from noiseproof.errors import LockedError, NoiseproofError
 from noiseproof.train import Epoch
 from noiseproof.train.progress import Watcher
-
-
-class Progress(NamedTuple):
-    """So many epochs are done."""
-
-    epochs: int
-    accuracy: float | None
-
-
-class Result(NamedTuple):
-    """The record of the cell, and whether it was trained now."""
-
-    record: Record
-    ran: bool
-
-
-class Busy(NamedTuple):
-    """Another process is at work on the cell."""
-
-
-class Mistake(NamedTuple):
-    """An error that is the user's or the machine's to mend: no further cell would fare better."""
-
-    error: Exception
-
-
-class Broken(NamedTuple):
-    """An error of this cell alone."""
-
-    reason: str
-
-
-Message = Progress | Result | Busy | Mistake | Broken
 
 
 def serve(wire: Connection, out: Path, settings: Settings) -> None:
@@ -68,21 +35,33 @@ def _answer(cell: Cell, wire: Connection, out: Path, settings: Settings) -> Mess
     teller = Teller(wire)
     try:
         return Result(run_cell(cell, out, settings, teller), teller.began)
-    except RunningElsewhereError:
+    except LockedError:
         return Busy()
     except (BrokenPipeError, ConnectionResetError):
         raise
     except MemoryError:
         os._exit(1)  # counts as a death: with fewer cells at work there may be enough
     except Exception as error:
-        if isinstance(error, NoiseproofError):
-            return Mistake(type(error)(str(error)))
-        if (cause := system_error(error)) is not None:
-            return Mistake(OSError(cause.errno, cause.strerror, cause.filename or str(out)))
-        return Broken(" ".join(f"{type(error).__name__}: {error}".split()))
+        return explain(error, out)
 
 
-def system_error(error: BaseException | None) -> OSError | None:
+def explain(error: Exception, out: Path, node: str = "") -> Mistake | Broken:
+    """Return what an error means for the other cells: the user's mistake, or this cell's own.
+
+    Args:
+        error: what was raised while the cell ran.
+        out: where its files are.
+        node: the machine, where that is not obvious.
+    """
+    where, prefix = (f" (on {node})", f"{node}:") if node else ("", "")
+    if isinstance(error, NoiseproofError):
+        return Mistake(type(error)(f"{error}{where}"))
+    if (cause := _system_error(error)) is not None:
+        return Mistake(OSError(cause.errno, cause.strerror, f"{prefix}{cause.filename or out}"))
+    return Broken(" ".join(f"{type(error).__name__}: {error}{where}".split()))
+
+
+def _system_error(error: BaseException | None) -> OSError | None:
     """Return the system's error behind an exception: torch wraps that of a full disk."""
     while error is not None:
         if isinstance(error, OSError):
@@ -101,19 +80,16 @@ class Teller(Watcher):
     def begin(self, epochs: int, samples: int, done: int) -> None:
         """Tell what a checkpoint brought."""
         self.began = True
-        self.wire.send(Progress(done, None))
+        self.wire.send(News(done, None))
 
     def step(self, samples: int, loss: float) -> None:
         """Stop where the engine was killed."""
         if os.getppid() != self.parent:
-            self._orphaned()
+            raise BrokenPipeError
 
     def epoch(self, row: Epoch) -> None:
         """Tell."""
-        self.wire.send(Progress(row.number, row.test_accuracy))
-
-    def _orphaned(self) -> NoReturn:
-        raise BrokenPipeError
+        self.wire.send(News(row.number, row.test_accuracy))
 
 
 def start(context: Any, out: Path, settings: Settings) -> tuple[Any, Connection]:

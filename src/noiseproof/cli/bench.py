@@ -10,49 +10,75 @@ import typer
 
 from noiseproof.cli.app import JsonOption, app
 from noiseproof.cli.experiment import DataOption, QuietOption
+from noiseproof.errors import DataError
 
 if TYPE_CHECKING:
     from noiseproof.bench import Grid
     from noiseproof.bench.status import Status
     from noiseproof.results import Store
 
-group = typer.Typer(help="Run the paper's tables, and see what came of them.", no_args_is_help=True)
+group = typer.Typer(help="Run the paper's tables and show the results.", no_args_is_help=True)
 app.add_typer(group, name="bench")
 
 DEFAULT = ("digits-symmetric", "digits-asymmetric")
+#: More seeds than anybody has time for.
+MOST_SEEDS = 1_000_000
+
+
+def read_path(text: str | Path) -> Path:
+    """Return a path; an empty one would silently stand for the working directory."""
+    if not str(text).strip():
+        raise typer.BadParameter("it is empty; name a folder of records")
+    return Path(text)
+
 
 NamesArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[NAME]...",
-        help="Grids, see `noiseproof bench list`, or TOML files of your own; both digits grids "
-        "without any.",
+        help="Grids from `noiseproof bench list`, or your own TOML files (default: both digits "
+        "grids).",
     ),
 ]
-StoreOption = Annotated[Path, typer.Option("--store", help="Where the records are.")]
+StoreOption = Annotated[
+    Path,
+    typer.Option(
+        "--store",
+        parser=read_path,
+        metavar="PATH",
+        help="Folder of records, or one packed *.records.xz file.",
+    ),
+]
 AddLossOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--add-loss", help='One row more, as in "MINE=AGCE(a=2, q=1.2)"; may be repeated.'
-    ),
+    typer.Option("--add-loss", help='Add a row, as in "MINE=AGCE(a=2, q=1.2)"; repeatable.'),
 ]
 RowsOption = Annotated[
     list[str] | None,
-    typer.Option("--rows", help="Only these rows, as in CE,AGCE; may be repeated."),
+    typer.Option("--rows", help="Only these rows, as in CE,AGCE; repeatable."),
 ]
 NoiseOption = Annotated[
     list[str] | None,
-    typer.Option("--noise", help="Only these noises, as in symmetric:0.8; may be repeated."),
+    typer.Option("--noise", help="Only these noises, as in symmetric:0.8; repeatable."),
 ]
 SeedsOption = Annotated[
     int | None,
     typer.Option(
         "--seeds",
-        help="How many seeds, also more than the grid's; its own without it.",
+        help="Number of seeds; may exceed the grid's (default: the grid's).",
         min=1,
+        max=MOST_SEEDS,
     ),
 ]
-RecipeOption = Annotated[str | None, typer.Option("--recipe", help="paper or quick.")]
+RecipeOption = Annotated[
+    str | None, typer.Option("--recipe", help="paper or quick (default: the grid's).")
+]
+
+
+def check_there(store: Path) -> None:
+    """Raise DataError for a store that is only to be read and does not exist."""
+    if not store.exists():
+        raise DataError(f"{store}: no such folder of records; --store says where they are")
 
 
 @group.command("run")
@@ -66,24 +92,31 @@ def run_bench(
     store: StoreOption = Path("runs"),
     data: DataOption = None,
     engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
-    workers: Annotated[int, typer.Option(help="Cells at once; 0 is one a core.", min=0)] = 0,
-    address: Annotated[str, typer.Option(help="Of the Ray cluster; one of its own if empty.")] = "",
+    workers: Annotated[
+        int, typer.Option(help="Cells to run at once (0: one per core).", min=0)
+    ] = 0,
+    address: Annotated[
+        str, typer.Option(help="Address of a Ray cluster (default: start one here).")
+    ] = "",
     shard: Annotated[
-        str, typer.Option(help="Only a part of the cells, as in 3/16, for a job array.")
+        str, typer.Option(help="Run one part of the cells, as in 3/16, for a job array.")
     ] = "1/1",
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
     save: Annotated[bool, typer.Option("--save", help="Keep the trained networks too.")] = False,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run every cell of a table that has no record yet. Stopped at any moment, it goes on there.
+    """Run the cells that the store does not have yet.
+
+    Stop it at any time; the same command resumes where it stopped.
 
     Example: noiseproof bench run digits-symmetric --seeds 1
     """
-    from noiseproof.bench.board import pick_board
     from noiseproof.bench.engine import Settings
     from noiseproof.bench.run import read_shard, run_grids
     from noiseproof.bench.selection import Selection
+    from noiseproof.bench.words import count
+    from noiseproof.progress import on_terminal
     from noiseproof.results import Store
     from noiseproof.train import pick_device
 
@@ -91,20 +124,20 @@ def run_bench(
         pick_device(device)
     selection = Selection.read(add_loss, rows, noise, seeds, recipe)
     grids = list(selection.grids(names or DEFAULT).values())
-    settings = Settings(data, save, device, workers, address)
-    board = pick_board(quiet or as_json)
-    tally = run_grids(grids, Store(store), settings, board, engine, read_shard(shard))
+    settings, part = Settings(data, save, device, workers, address), read_shard(shard)
+    with on_terminal(quiet or as_json) as progress:
+        tally = run_grids(grids, Store(store), settings, progress, engine, part)
     found = _find(grids, Store(store), workers)
     if as_json:
         lost = {str(cell): reason for cell, reason in tally.lost.items()}
         grids_found = [status.to_dict() for status in found]
         print(json.dumps({"ran": tally.ran, "lost": lost, "grids": grids_found}, indent=1))
     else:
-        cells = "1 cell" if tally.ran == 1 else f"{tally.ran} cells"
-        print(f"{cells} run, records in {store}", *found, sep="\n")
+        print(f"{count(tally.ran, 'cell')} run, records in {store}", *found, sep="\n")
     if tally.lost:
         cells = "; ".join(f"{cell}: {reason}" for cell, reason in tally.lost.items())
-        print(f"noiseproof: {len(tally.lost)} cells were not run: {cells}", file=sys.stderr)
+        lost_cells = count(len(tally.lost), "cell")
+        print(f"noiseproof: no result for {lost_cells}: {cells}", file=sys.stderr)
         raise typer.Exit(1)
 
 
@@ -113,7 +146,8 @@ def show_status(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...", help="Grids, or TOML files of your own; all begun without any."
+            metavar="[NAME]...",
+            help="Grids, or your own TOML files (default: every grid with a record).",
         ),
     ] = None,
     add_loss: AddLossOption = None,
@@ -123,11 +157,12 @@ def show_status(
     recipe: RecipeOption = None,
     store: StoreOption = Path("runs"),
     workers: Annotated[
-        int, typer.Option(help="Cells at once, for the time left; 0 is one a core.", min=0)
+        int,
+        typer.Option(help="Cells at once, for estimating the time left (0: one per core).", min=0),
     ] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how many cells are done, running, failed and missing, and the time left.
+    """Show how many cells are done, running, failed and missing, and the time left.
 
     Example: noiseproof bench status digits-symmetric
     """
@@ -137,14 +172,14 @@ def show_status(
     selection = Selection.read(add_loss, rows, noise, seeds, recipe)
     grids = selection.grids(names) if names else selection.suiting()
     found = _find(grids.values(), Store(store), workers)
-    if not names:  # of all the grids there are, those that were begun
+    if not names:
         found = [status for status in found if status.missing < status.cells]
     if as_json:
         print(json.dumps([status.to_dict() for status in found], indent=1))
-    else:
-        print(*found, sep="\n") if found else print(f"no record of any grid in {store}")
-        for path in found[0].damaged if found else ():
-            print(f"{path}: damaged, set aside, to be run again", file=sys.stderr)
+        return
+    print(*found, sep="\n") if found else print(f"no record of any grid in {store}")
+    for line in dict.fromkeys(line for status in found for line in status.problems):
+        print(f"noiseproof: {line}", file=sys.stderr)
 
 
 def _find(grids: "Iterable[Grid]", store: "Store", workers: int) -> "list[Status]":
@@ -152,14 +187,13 @@ def _find(grids: "Iterable[Grid]", store: "Store", workers: int) -> "list[Status
     from noiseproof.bench.local import cores
     from noiseproof.bench.status import find_status
 
-    records = store.records()
-    collected = (Collected(grid, records, tuple(store.damaged)) for grid in grids)
-    return [find_status(grid, store, workers or cores()) for grid in collected]
+    read = store.records(), tuple(store.damaged), store.disputes
+    return [find_status(Collected(grid, *read), store, workers or cores()) for grid in grids]
 
 
 @group.command("list")
 def list_grids(as_json: JsonOption = False) -> None:
-    """Say which grids there are.
+    """List the grids that come with noiseproof.
 
     Example: noiseproof bench list
     """
@@ -168,9 +202,9 @@ def list_grids(as_json: JsonOption = False) -> None:
     grids = [load_grid(name) for name in grid_names()]
     if as_json:
         rows = [
-            {"name": grid.name, "title": grid.title, "cells": len(grid.cells())} for grid in grids
+            {"name": grid.name, "title": grid.title, "cells": len(grid.block)} for grid in grids
         ]
         print(json.dumps(rows, indent=1))
         return
     for grid in grids:
-        print(f"{grid.name:<24} {len(grid.cells()):>4} cells  {grid.title}")
+        print(f"{grid.name:<24} {len(grid.block):>4} cells  {grid.title}")

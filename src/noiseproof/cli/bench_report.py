@@ -1,6 +1,5 @@
 """The bench report command."""
 
-import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -24,7 +23,7 @@ def write_report(
         list[str] | None,
         typer.Argument(
             metavar="[NAME]...",
-            help="Grids, or TOML files of your own; all that was run without any.",
+            help="Grids, or your own TOML files (default: everything in the store).",
         ),
     ] = None,
     add_loss: AddLossOption = None,
@@ -33,27 +32,31 @@ def write_report(
     seeds: SeedsOption = None,
     recipe: RecipeOption = None,
     store: StoreOption = Path("runs"),
-    out: Annotated[Path, typer.Option(help="The page: one .html file.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(help="The .html file to write.")] = Path("report.html"),
 ) -> None:
-    """Write what was run as one page: tables, curves, memorisation, audits, how to run it again.
+    """Write the results as one HTML page: tables, curves, memorisation, audits, commands.
 
-    It needs no network, and no other file.
+    The page needs no network and no other file.
 
     Example: noiseproof bench report digits-symmetric --out report.html
     """
+    from noiseproof.bench.commands import bench_command
     from noiseproof.bench.report import contents
     from noiseproof.bench.selection import Selection
+    from noiseproof.progress import on_terminal
     from noiseproof.report import page
     from noiseproof.results import Store
 
     page.check(out)
     selection = Selection.read(add_loss, rows, noise, seeds, recipe)
     grids = selection.grids(names) if names else selection.suiting()
-    found = contents(grids, Store(store), selection, named=bool(names))
-    words = ["noiseproof", "bench", "report", *(names or ()), *selection.options]
-    words += ["--recipe", recipe] if recipe else []
-    words += ["--store", str(store)]
-    page.write(out, found.page(shlex.join([*words, "--out", str(out)])))
-    if found.damaged:
-        print(f"noiseproof: {found.damaged} damaged files were set aside", file=sys.stderr)
+    with on_terminal() as progress:
+        found = contents(grids, Store(store), selection, named=bool(names), progress=progress)
+        options = ("--out", str(out))
+        command = bench_command(
+            "report", *(names or ()), store=store, selection=selection, options=options
+        )
+        page.write(out, found.page(command))
+    for line in found.problems:
+        print(f"noiseproof: {line}", file=sys.stderr)
     print(f"wrote {out}: {found}")

@@ -1,6 +1,5 @@
-"""bench table: the table of a grid from a store, in the format of your choice."""
+"""bench table: the table of a grid from a store, in a format of your choice."""
 
-import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +14,10 @@ from noiseproof.cli.bench import (
     RowsOption,
     SeedsOption,
     StoreOption,
+    check_there,
     group,
 )
-from noiseproof.errors import DataError, ParameterError
+from noiseproof.errors import ParameterError
 
 if TYPE_CHECKING:
     from noiseproof.bench import Collected
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 
 @group.command("table")
 def table(
-    name: Annotated[str, typer.Argument(help="A grid, or a TOML file of your own.")],
+    name: Annotated[str, typer.Argument(help="A grid, or your own TOML file.")],
     store: StoreOption = Path("runs"),
     form: Annotated[str, typer.Option("--format", help="md, latex, html, csv or json.")] = "md",
-    out: Annotated[Path | None, typer.Option(help="The file to write it to.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write the table to (default: print it).")
+    ] = None,
     recipe: RecipeOption = None,
     add_loss: AddLossOption = None,
     rows: RowsOption = None,
@@ -41,6 +43,7 @@ def table(
     """
     from noiseproof import files
     from noiseproof.bench import collect
+    from noiseproof.bench.commands import bench_command
     from noiseproof.bench.selection import Selection
     from noiseproof.bench.tables import results_table
     from noiseproof.report.table import render
@@ -48,15 +51,13 @@ def table(
 
     selection = Selection.read(add_loss, rows, noise, seeds, recipe)
     grid = selection.grid(name)
-    if not store.is_dir():
-        raise DataError(f"{store}: no such folder of records; --store says where they are")
+    check_there(store)
     if out is not None:
         files.check_file(out, force=True)
     collected = collect(grid, Store(store))
     text = render(results_table(collected), form)
-    again = ["noiseproof", "bench", "run", name, *selection.options, "--store", str(store)]
-    again += ["--recipe", recipe] if recipe else []
-    for remark in _remarks(collected, store, shlex.join(again)):
+    again = bench_command("run", name, store=store, selection=selection)
+    for remark in _remarks(collected, store, again):
         print(f"noiseproof: {remark}", file=sys.stderr)
     if out is None:
         print(text, end="")
@@ -66,11 +67,11 @@ def table(
 
 
 def _remarks(collected: "Collected", store: Path, again: str) -> list[str]:
-    """Say what the table does not: which files were no records, and where its numbers may be."""
+    """Return what the table does not say: what was not counted, and where its numbers may be."""
     from noiseproof.train.recipes import NAMES
 
     grid, counts = collected.grid, collected.counts
-    remarks = [f"{path}: damaged, set aside" for path in collected.damaged]
+    remarks = [*collected.damaged, *map(str, collected.disputed)]
     if counts["missing"] < counts["cells"]:
         return remarks
     remarks.append(f"{store} has nothing of this; `{again}` fills it")

@@ -5,6 +5,7 @@ import typer
 from noiseproof.cli import (  # noqa: F401  (each module adds its commands to the app)
     bench,
     bench_report,
+    bench_store,
     bench_table,
     experiment,
     figure,

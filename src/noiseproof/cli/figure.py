@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from noiseproof.bench.selection import Selection
+    from noiseproof.progress import Progress
 
 #: Those of ``noiseproof.bench.figures``, which takes long to import.
 OF_RUNS = ("tsne", "hyperparameters", "memorisation", "noise")
@@ -26,13 +27,13 @@ def figure(
     name: Annotated[
         str,
         typer.Argument(
-            help="curves, calibration, conditions or domination; of runs: tsne, hyperparameters, "
-            "memorisation or noise."
+            help="Theory: curves, calibration, conditions or domination. Runs: tsne, "
+            "hyperparameters, memorisation or noise."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The file: .svg, .png or .pdf.")],
+    out: Annotated[Path, typer.Option(help="The .svg, .png or .pdf file to write.")],
     grid: Annotated[
-        str | None, typer.Option("--grid", help="Of which grid, or TOML file, the runs are.")
+        str | None, typer.Option("--grid", help="Grid or TOML file whose runs to draw.")
     ] = None,
     rows: RowsOption = None,
     noise: NoiseOption = None,
@@ -40,39 +41,47 @@ def figure(
     store: StoreOption = Path("runs"),
     data: DataOption = None,
 ) -> None:
-    """Draw a figure of the paper: of its theory, or of runs that are in a store.
+    """Draw a figure of the paper, from its theory or from the runs in a store.
 
     Example: noiseproof figure calibration --out calibration.svg
 
     Example: noiseproof figure tsne --store runs --out tsne.png, after
     noiseproof bench run digits-symmetric --rows GCE,AGCE --seeds 1 --save
     """
+    from noiseproof.progress import on_terminal
     from noiseproof.report.figures import FIGURES
     from noiseproof.report.pictures import check, save
 
     if name not in FIGURES and name not in OF_RUNS:
         raise ParameterError(f"unknown figure {name!r}{did_you_mean(name, [*FIGURES, *OF_RUNS])}")
     check(out)
-    if name in FIGURES:
-        save(FIGURES[name](), out)
-    else:
-        from noiseproof.bench.selection import Selection
+    remarks: tuple[str, ...] = ()
+    with on_terminal() as progress:
+        if name in FIGURES:
+            drawn = FIGURES[name](progress)
+        else:
+            from noiseproof.bench.selection import Selection
 
-        selection = Selection.read(rows=rows, noise=noise, recipe=recipe)
-        drawn, remarks = _of_runs(name, grid, selection, store, data)
+            selection = Selection.read(rows=rows, noise=noise, recipe=recipe)
+            drawn, remarks = _of_runs(name, grid, selection, store, data, progress)
         save(drawn, out)
-        for remark in remarks:
-            print(f"noiseproof: {remark}", file=sys.stderr)
+    for remark in remarks:
+        print(f"noiseproof: {remark}", file=sys.stderr)
     print(f"wrote {out}")
 
 
 def _of_runs(
-    name: str, grid: str | None, selection: "Selection", store: Path, data: Path | None
+    name: str,
+    grid: str | None,
+    selection: "Selection",
+    store: Path,
+    data: Path | None,
+    progress: "Progress",
 ) -> "tuple[Figure, tuple[str, ...]]":
     from noiseproof.bench import figures
     from noiseproof.results import Store
 
     draw, own_grid, own_rows = figures.FIGURES[name]
     shown = selection if selection.rows else replace(selection, rows=own_rows)
-    drawn = draw(figures.gather(grid or own_grid, Store(store), data, shown))
+    drawn = draw(figures.gather(grid or own_grid, Store(store), data, shown, progress))
     return drawn.figure, drawn.remarks

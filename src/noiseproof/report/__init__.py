@@ -1,5 +1,5 @@
-"""What we say: figures, and later tables and the page."""
+"""What we say: figures, tables and pages."""
 
 from noiseproof.extras import need
 
-need("fit", "jinja2", "markupsafe", "tqdm")
+need("fit", "jinja2", "markupsafe")

@@ -33,7 +33,7 @@ def render(template_name: str, **values: Any) -> str:
 
 
 def check(path: Path) -> None:
-    """Say at once, not after a minute's computing, that a page cannot be written there."""
+    """Raise ParameterError where no page can be written; ask before the work, not after it."""
     if path.suffix.lower() not in KINDS:
         raise ParameterError(f"cannot write {path.name!r}: expected a name ending .html")
     files.check_file(path, force=True)

@@ -3,11 +3,11 @@
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from noiseproof.results.files import RunFiles
+from noiseproof.files import locked
 from noiseproof.results.key import experiment_key
-from noiseproof.results.lock import lock_file, locked
 from noiseproof.results.model import save_model
 from noiseproof.results.record import Record
+from noiseproof.results.run_files import RunFiles, lock_file
 from noiseproof.train import Experiment, Machine
 from noiseproof.train.progress import Watcher
 
@@ -25,7 +25,7 @@ def complete(
 
     Under ``out`` there is a checkpoint until the record is written; killed at any moment and
     called again, this ends with the same record. Two processes never work on one run: the second
-    gets :class:`RunningElsewhereError`.
+    gets :class:`~noiseproof.errors.LockedError`.
 
     Args:
         experiment: what to run.

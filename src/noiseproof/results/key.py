@@ -1,7 +1,8 @@
-"""The key of a cell: what a grid knows of a run before any data is read."""
+"""The place of a run in a table, and the key of one seed of it: known before any data is read."""
 
 import hashlib
 import json
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,31 +12,67 @@ from noiseproof.noise.spec import MatrixNoise
 from noiseproof.train import Experiment
 
 
-def cell_key(dataset: str, recipe_hash: str, loss: str, noise: str, seed: int) -> str:
-    """Return the SHA-256 of what makes a cell of a table, one seed of it.
+class Place(NamedTuple):
+    """Everything that decides a cell of a table but the seed.
 
     Args:
-        dataset: its name; for the user's own data the fingerprint, as files change.
-        recipe_hash: of the recipe.
+        data: the fingerprint of the data set, so that other content is another cell; the name of
+            a published data set whose fingerprint nobody has recorded yet.
+        recipe_hash: the hash of the recipe.
         loss: as ``str(loss)`` spells it.
-        noise: as ``str(noise)`` spells it; for a matrix ``matrix:`` and its hash, not its file.
-        seed: of everything that is drawn.
-
-    >>> cell_key("digits", "ab12", "CE", "none", 1)[:12]
-    '3e5abfd83aae'
+        noise: as ``str(noise)`` spells it; ``matrix:`` and a hash for a matrix from a file.
     """
-    return hashlib.sha256(
-        json.dumps([dataset, recipe_hash, loss, noise, seed]).encode()
-    ).hexdigest()
+
+    data: str
+    recipe_hash: str
+    loss: str
+    noise: str
+
+    def key(self, seed: int) -> str:
+        """Return the SHA-256 of this place and a seed.
+
+        >>> Place("digits", "ab12", "CE", "none").key(1)[:12]
+        '3e5abfd83aae'
+        """
+        return hashlib.sha256(json.dumps([*self, seed]).encode()).hexdigest()
+
+
+def find_place(
+    *, dataset: str, fingerprint: str, recipe_hash: str, loss: str, noise: str, matrix: str
+) -> Place:
+    """Return the place of a run.
+
+    Args:
+        dataset: the name of the data set.
+        fingerprint: of its content; empty stands for a published data set as published.
+        recipe_hash: the hash of the recipe.
+        loss: as text.
+        noise: as text.
+        matrix: the hash of the noise's matrix, where that was read from a file.
+    """
+    if is_known(dataset):
+        published = KNOWN[dataset].fingerprint
+        fingerprint = (fingerprint or published) if published else dataset
+    return Place(fingerprint, recipe_hash, loss, f"matrix:{matrix}" if matrix else noise)
 
 
 def is_known(dataset: str) -> bool:
-    """Say whether a data set is a published one, whose name says what is in it.
+    """Return whether this is the name of a published data set.
 
     >>> is_known("digits"), is_known("mnist"), is_known("reviews.csv")
     (True, True, False)
     """
     return dataset in KNOWN
+
+
+def is_as_published(dataset: str, fingerprint: str) -> bool:
+    """Return False where a data set has a published name and other content.
+
+    >>> is_as_published("digits", "f" * 64), is_as_published("reviews.csv", "f" * 64)
+    (False, True)
+    """
+    published = KNOWN[dataset].fingerprint if is_known(dataset) else ""
+    return not published or fingerprint == published
 
 
 def matrix_hash(noise: Noise) -> str:
@@ -45,34 +82,14 @@ def matrix_hash(noise: Noise) -> str:
     return hashlib.sha256(np.ascontiguousarray(noise.transition.matrix).tobytes()).hexdigest()
 
 
-def run_key(
-    *,
-    dataset: str,
-    fingerprint: str,
-    recipe_hash: str,
-    loss: str,
-    noise: str,
-    matrix: str,
-    seed: int,
-) -> str:
-    """Return the key of a run: by the content of its data and matrix where those are the user's."""
-    return cell_key(
-        dataset if is_known(dataset) else fingerprint,
-        recipe_hash,
-        loss,
-        f"matrix:{matrix}" if matrix else noise,
-        seed,
-    )
-
-
 def experiment_key(experiment: Experiment) -> str:
     """Return the key of the cell that an experiment is."""
-    return run_key(
+    place = find_place(
         dataset=experiment.dataset,
         fingerprint=experiment.fingerprint,
         recipe_hash=experiment.recipe.hash,
         loss=str(experiment.loss),
         noise=str(experiment.noise),
         matrix=matrix_hash(experiment.noise),
-        seed=experiment.seed,
     )
+    return place.key(experiment.seed)

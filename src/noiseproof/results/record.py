@@ -1,14 +1,16 @@
 """A record: what made a run and what came of it, in one JSON file."""
 
 import dataclasses
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from noiseproof import files
-from noiseproof.errors import DataError
-from noiseproof.results.key import matrix_hash, run_key
+from noiseproof.errors import DataError, ParameterError
+from noiseproof.results.key import Place, find_place, matrix_hash
+from noiseproof.results.pack import parse_record, record_text
+from noiseproof.results.plain import read_plain
+from noiseproof.results.valid import check_outcome, check_values
 from noiseproof.train import Epoch, Experiment, Machine, Outcome, Recipe
 
 SCHEMA = 1
@@ -90,17 +92,21 @@ class Record:
         )
 
     @property
-    def key(self) -> str:
-        """The key of its cell, which a grid knows without the data."""
-        return run_key(
+    def place(self) -> Place:
+        """Its place in a table."""
+        return find_place(
             dataset=self.dataset,
             fingerprint=self.fingerprint,
             recipe_hash=self.recipe_hash,
             loss=self.loss,
             noise=self.noise,
             matrix=self.matrix,
-            seed=self.seed,
         )
+
+    @property
+    def key(self) -> str:
+        """The key of its cell."""
+        return self.place.key(self.seed)
 
     @property
     def outcome(self) -> Outcome:
@@ -125,31 +131,37 @@ class Record:
         }
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Return the record that :meth:`to_dict` wrote."""
+    def from_dict(cls, values: Any) -> Self:
+        """Return the record that :meth:`to_dict` wrote; raise DataError for anything else."""
+        if not isinstance(values, dict):
+            raise DataError("not a record of a run")
         if values.get("schema") != SCHEMA:
             raise DataError(f"a record of schema {values.get('schema')}, expected {SCHEMA}")
-        values = {"matrix": ""} | values  # which records of the first days have not
+        values = {"matrix": ""} | values  # the first records were written without it
+        check_values(values)
         own = {f.name: values[f.name] for f in dataclasses.fields(cls)}
-        own["recipe"] = Recipe.from_dict(own["recipe"])
-        own["history"] = tuple(Epoch(**row) for row in own["history"])
+        try:
+            own["recipe"] = Recipe.from_dict(values["recipe"])
+            own["history"] = tuple(Epoch(**row) for row in values["history"])
+        except (ParameterError, TypeError, ValueError, AttributeError, OverflowError):
+            raise DataError("its recipe or history has a field that is none") from None
+        check_outcome(values, own["recipe"])
         return cls(**own)
 
     def write(self, path: Path) -> None:
         """Write the record: the file is whole or not there."""
-        text = json.dumps(self.to_dict(), indent=1) + "\n"
-        files.write(path, text)
+        files.write(path, record_text(self.to_dict()))
 
     @classmethod
     def read(cls, path: Path) -> Self:
         """Read a record; one line of error for a file that is none."""
         try:
-            return cls.from_dict(json.loads(path.read_text("utf-8")))
+            return cls.from_dict(parse_record(read_plain(path)))
         except FileNotFoundError:
             raise DataError(f"{path}: no such file") from None
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (ValueError, RecursionError):
             raise DataError(f"{path}: not a record of a run, or not all of one") from None
 
     def __str__(self) -> str:

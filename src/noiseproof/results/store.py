@@ -1,57 +1,128 @@
-"""A store: a folder of records. Stores merge by copying files."""
+"""A store: records in a folder, one file each or packed, that merge by copying files."""
 
-import json
 import os
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from noiseproof import files
 from noiseproof.errors import DataError
-from noiseproof.results.files import RECORD_NAME, RunFiles, file_name, set_aside
-from noiseproof.results.lock import is_locked, lock_file
+from noiseproof.results.key import Place
+from noiseproof.results.pack import SUFFIX, parse_record, unpack
+from noiseproof.results.plain import NotPlainError, read_plain
 from noiseproof.results.record import SCHEMA, Record
+from noiseproof.results.run_files import RECORD_NAME, RunFiles, file_name, lock_file, set_aside
+
+
+class Found(NamedTuple):
+    """A record as it was found.
+
+    Args:
+        record: the record.
+        values: the values in its file, exactly.
+        path: the file, its own or a packed one.
+    """
+
+    record: Record
+    values: dict[str, Any]
+    path: Path
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """Records of one cell that disagree, so that none of them is believed.
+
+    Args:
+        place: the place of the cell.
+        seed: its seed.
+        paths: the files.
+        words: what the records say.
+    """
+
+    place: Place
+    seed: int
+    paths: tuple[Path, ...]
+    words: str
+
+    def __str__(self) -> str:
+        files = ", ".join(map(str, self.paths))
+        return f"{self.words}; none is believed, remove what is wrong of {files}"
 
 
 class Store:
-    """The records under a folder, those of ``noiseproof train`` among them.
+    """The records in a folder and the folders below it, or in one packed file.
 
-    Nothing but whole records counts. A file that has the name of a record and is none, or not all
-    of one, is renamed to ``*.damaged``, listed in ``damaged``, and its cell is to be run again.
+    Nothing but whole, valid records count. A file that has the name of a record and is none is
+    renamed to ``*.damaged`` and its cell is to be run again. What is not a plain file of the store
+    (a pipe, a device, a link out of it) is not opened. Both are listed in ``damaged``.
+
+    Records of one cell that agree count once. Where their results differ, none counts, and
+    ``disputes`` says so.
 
     Args:
-        path: the folder; it need not exist.
+        path: the folder, which need not exist, or the packed file.
     """
 
     def __init__(self, path: Path | str) -> None:
         """Keep the path: no record is read yet."""
         self.path = Path(path)
-        if self.path.exists() and not self.path.is_dir():
-            raise DataError(f"{path} is a file: a store is a folder")
-        self.damaged: list[Path] = []
+        self.is_packed = self.path.name.endswith(SUFFIX) and self.path.is_file()
+        if self.path.exists() and not self.path.is_dir() and not self.is_packed:
+            raise DataError(f"{path} is a file: a store is a folder, or a packed *{SUFFIX}")
+        self.damaged: list[str] = []
+        self.disputes: dict[str, Dispute] = {}
         self._folders: dict[str, Path] = {}
 
     def records(self) -> dict[str, Record]:
-        """Read all records, by the key of their cell."""
-        found: dict[str, Record] = {}
-        for path in sorted(self.path.rglob("*.json")):
-            if (record := self._read(path)) is None:
-                continue
-            self._folders.setdefault(record.identity, path.parent)
-            # Of two for one cell the one with a result counts, whichever file comes first.
-            if record.key not in found or found[record.key].status == "failed":
-                found[record.key] = record
-        return found
+        """Read the records, by the key of their cell."""
+        cells: dict[str, list[Found]] = {}
+        contents: dict[str, set[str]] = {}
+        for found in self.found():
+            record = found.record
+            self._folders.setdefault(record.identity, found.path.parent)
+            cells.setdefault(record.key, []).append(found)
+            contents.setdefault(record.place.data, set()).add(record.fingerprint)
+        self.disputes = {
+            key: _dispute(several)
+            for key, several in cells.items()
+            # A published name may stand for data that no fingerprint was recorded of.
+            if _disagree(several) or len(contents[several[0].record.place.data]) > 1
+        }
+        return {k: several[0].record for k, several in cells.items() if k not in self.disputes}
+
+    def found(self) -> Iterator[Found]:
+        """Yield every valid record in the order of the files' names, duplicates included."""
+        self.damaged = []
+        for path in sorted(self._files()):
+            packed = path.name.endswith(SUFFIX)
+            yield from self._read_packed(path) if packed else self._read_single(path)
 
     def find(self, key: str) -> Record | None:
         """Return the record of one cell."""
         return self.records().get(key)
 
     def running(self, key: str) -> bool:
-        """Say whether a process of this machine is at work on a cell."""
-        return is_locked(lock_file(self.path, key))
+        """Return whether a process on this machine is at work on a cell."""
+        return files.is_locked(lock_file(self.path, key))
+
+    def has_locks(self) -> bool:
+        """Return whether any process may be at work on a cell."""
+        return next(self.path.glob(".*.lock"), None) is not None
+
+    def is_done(self, record: Record, save: bool = False) -> bool:
+        """Return whether nothing is left to do for a record's cell.
+
+        Args:
+            record: what the store has of the cell.
+            save: whether the trained network is to be kept too.
+        """
+        return not save or record.status == "failed" or self.files(record).model.exists()
 
     def put(self, record: Record) -> Path:
-        """Write a record where the run it is of would have; return the file."""
+        """Write a record where its run would have written it; return the file."""
         path = self.files(record).record
         record.write(path)
         return path
@@ -63,7 +134,9 @@ class Store:
         return RunFiles(folder, file_name(words, record.identity))
 
     def check_writable(self) -> None:
-        """Raise the system's error now where a record could not be written later."""
+        """Raise an error now where a record could not be written later."""
+        if self.is_packed:
+            raise DataError(f"{self.path} is packed and can only be read: choose a folder")
         self.path.mkdir(parents=True, exist_ok=True)
         try:
             with tempfile.TemporaryFile(dir=self.path) as file:
@@ -74,39 +147,91 @@ class Store:
             raise OSError(error.errno, error.strerror, str(self.path)) from None
 
     def tidy(self) -> None:
-        """Remove checkpoints of runs that are over: they were killed just after their record."""
+        """Remove checkpoints of finished runs, which were killed just after their record."""
         for path in self.path.glob("*.checkpoint.pt"):
             if path.with_name(path.name.replace(".checkpoint.pt", ".json")).exists():
                 path.unlink(missing_ok=True)
 
-    def _read(self, path: Path) -> Record | None:
+    def _files(self) -> Iterator[Path]:
+        if self.is_packed:
+            yield self.path
+        for pattern in ("*.json", f"*{SUFFIX}"):
+            yield from self.path.rglob(pattern)
+
+    def _read_packed(self, path: Path) -> Iterator[Found]:
+        """Read a packed file, which is never renamed: it may be somebody's published results."""
+        number = 0
+        try:
+            for number, text in enumerate(unpack(read_plain(path, self.path)), start=1):
+                try:
+                    values = parse_record(text)
+                    if not _is_other_schema(values):
+                        yield Found(Record.from_dict(values), values, path)
+                except DataError as error:
+                    self.damaged.append(f"{path}: record {number}: {error}")
+                except (ValueError, RecursionError):
+                    self.damaged.append(f"{path}: record {number}: not a record")
+        except NotPlainError as error:
+            self.damaged.append(str(error))
+        except DataError as error:
+            self.damaged.append(f"{path}: after record {number}: {error}")
+        except OSError as error:
+            self.damaged.append(f"{path}: {error.strerror}")
+
+    def _read_single(self, path: Path) -> Iterator[Found]:
         name = RECORD_NAME.search(path.name)
         if not name and path.name != "record.json":
-            return None
+            return
         try:
-            values = json.loads(path.read_text("utf-8"))
-            if isinstance(values, dict) and values.get("schema", SCHEMA) != SCHEMA:
-                return None  # whole, but of another version
+            values = parse_record(read_plain(path, self.path))
+            if _is_other_schema(values):
+                return
             record = Record.from_dict(values)
-            if not _is_whole(record) or (name and not record.identity.startswith(name[1])):
-                raise DataError("not all of a record")
+            if name and not record.identity.startswith(name[1]):
+                raise DataError("the record of another run under this name")
         except FileNotFoundError:
-            return None
-        except OSError:  # a folder, or a file that may not be read: not ours to rename
-            self.damaged.append(path)
-            return None
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            self._set_aside(path)
-            return None
-        return record
+            return
+        except NotPlainError as error:
+            self.damaged.append(str(error))
+        except OSError as error:  # it may not be read, so it is not ours to rename
+            self.damaged.append(f"{path}: {error.strerror}")
+        except DataError as error:
+            self._set_aside(path, str(error))
+        except (ValueError, RecursionError):
+            self._set_aside(path, "not a record, or not all of one")
+        else:
+            yield Found(record, values, path)
 
-    def _set_aside(self, path: Path) -> None:
-        with suppress(OSError):  # a store that cannot be written to is read as well as it can be
+    def _set_aside(self, path: Path, why: str) -> None:
+        with suppress(OSError):  # a store that cannot be written to can still be read
             path = set_aside(path)
-        self.damaged.append(path)
+        self.damaged.append(f"{path}: damaged, to be run again: {why}")
 
 
-def _is_whole(record: Record) -> bool:
-    if record.status == "failed":
-        return bool(record.failure)
-    return [row.number for row in record.history] == list(range(1, record.recipe.epochs + 1))
+def _is_other_schema(values: Any) -> bool:
+    """Return whether this is whole, but of another version: not ours to judge."""
+    schema = values.get("schema", SCHEMA) if isinstance(values, dict) else SCHEMA
+    return type(schema) is int and schema != SCHEMA
+
+
+def _disagree(several: list[Found]) -> bool:
+    return len({_result(found.record) for found in several}) > 1
+
+
+def _result(record: Record) -> tuple[str, str, float | None]:
+    return record.identity, record.status, record.accuracy
+
+
+def _dispute(several: list[Found]) -> Dispute:
+    record = several[0].record
+    said = [_say(found.record) for found in several]
+    if len(set(said)) == 1:
+        said.append(f"other records of {record.dataset} are of other data")
+    what = f"{record.loss} on {record.dataset} with noise {record.noise}, seed {record.seed}"
+    paths = tuple(dict.fromkeys(found.path for found in several))
+    return Dispute(record.place, record.seed, paths, f"{what}: {' but '.join(dict.fromkeys(said))}")
+
+
+def _say(record: Record) -> str:
+    share = "failed" if record.accuracy is None else f"{record.accuracy:.2%}"
+    return f"{share} (run {record.identity[:10]}, data {record.fingerprint[:10]})"

@@ -12,6 +12,7 @@ need("bench", "matplotlib", "cycler", "sklearn", "threadpoolctl")
 
 from matplotlib.figure import Figure
 
+from noiseproof.progress import Progress
 from noiseproof.report.figures.calibration import calibration
 from noiseproof.report.figures.conditions import conditions
 from noiseproof.report.figures.curves import curves
@@ -21,11 +22,12 @@ from noiseproof.report.figures.memorisation import memorisation
 from noiseproof.report.figures.noise import noise
 from noiseproof.report.figures.tsne import tsne
 
-FIGURES: dict[str, Callable[[], Figure]] = {
-    "curves": curves,
-    "calibration": calibration,
+#: Figures of the theory, by name; each is given whoever is told of progress.
+FIGURES: dict[str, Callable[[Progress], Figure]] = {
+    "curves": lambda _: curves(),
+    "calibration": lambda _: calibration(),
     "conditions": conditions,
-    "domination": domination,
+    "domination": lambda _: domination(),
 }
 
 __all__ = ["FIGURES", "hyperparameters", "memorisation", "noise", "tsne"]

@@ -9,10 +9,10 @@ import torch
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from torch import Tensor
-from tqdm import tqdm
 
 from noiseproof.losses import AEL, AGCE, AUL, Pointwise
 from noiseproof.noise import stream
+from noiseproof.progress import SILENT, Progress
 from noiseproof.report.pictures import COLOURS, style
 
 K = 10
@@ -41,33 +41,35 @@ PANELS = (
 )
 
 
-def conditions() -> Figure:
+def conditions(progress: Progress = SILENT) -> Figure:
     """Draw p_m at the minimum of the weighted risk against a, for random weights, K = 10.
 
     The weights are drawn once and scaled so that the largest is 1.5 times the next: every curve
     of a panel has the same a*, where clean level times asymmetry ratio is 1.
+
+    Args:
+        progress: who is told of progress.
     """
     weights = random_weights(ratio=1.5, seed=1)
     with style():
         figure, axes = plt.subplots(1, 5, figsize=(13, 2.9), sharey=True, layout="constrained")
-        total = sum(len(panel.a) for panel in PANELS)
-        with tqdm(total=total, desc="minimising", unit="loss", leave=False) as progress:
-            for ax, panel in zip(axes, PANELS, strict=True):
-                p = np.empty((len(panel.a), WEIGHTS))
-                for i, a in enumerate(panel.a):
-                    p[i] = largest_at_minimum(panel.family(float(a)), weights)
-                    progress.update()
-                ax.plot(panel.a, p, color=COLOURS[0], alpha=0.35, linewidth=1)
-                ax.plot(panel.a, p.mean(1), color=COLOURS[0], marker="o", markersize=3)
-                limit = panel.threshold(1.5)
-                if limit > panel.a[0]:
-                    ax.axvline(
-                        limit, color=COLOURS[1], linestyle="--", label=f"$a^*$ = {limit:.3g}"
-                    )
-                else:
-                    ax.plot([], [], " ", label="every $a$")
-                ax.set(title=panel.title, xlabel="$a$", xscale="log", ylim=(0, 1.05))
-                ax.legend(loc="lower right")
+        done, total = 0, sum(len(panel.a) for panel in PANELS)
+        progress.step("minimising")
+        for ax, panel in zip(axes, PANELS, strict=True):
+            p = np.empty((len(panel.a), WEIGHTS))
+            for i, a in enumerate(panel.a):
+                p[i] = largest_at_minimum(panel.family(float(a)), weights)
+                done += 1
+                progress.update(done, total)
+            ax.plot(panel.a, p, color=COLOURS[0], alpha=0.35, linewidth=1)
+            ax.plot(panel.a, p.mean(1), color=COLOURS[0], marker="o", markersize=3)
+            limit = panel.threshold(1.5)
+            if limit > panel.a[0]:
+                ax.axvline(limit, color=COLOURS[1], linestyle="--", label=f"$a^*$ = {limit:.3g}")
+            else:
+                ax.plot([], [], " ", label="every $a$")
+            ax.set(title=panel.title, xlabel="$a$", xscale="log", ylim=(0, 1.05))
+            ax.legend(loc="lower right")
         axes[0].set_ylabel("$p_m$ at the minimum")
     return figure
 

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
-from tqdm import tqdm
 
+from noiseproof.progress import SILENT, Progress
 from noiseproof.report.pictures import style
 
 #: So many test samples show the picture, in seconds rather than minutes.
@@ -35,7 +35,10 @@ class Features:
 
 
 def tsne(
-    rows: Mapping[str, Mapping[str, Features | None]], classes: Sequence[str], seed: int = 0
+    rows: Mapping[str, Mapping[str, Features | None]],
+    classes: Sequence[str],
+    seed: int = 0,
+    progress: Progress = SILENT,
 ) -> Figure:
     """Draw a row a loss and a panel a noise; the colour is the true class.
 
@@ -43,6 +46,7 @@ def tsne(
         rows: by loss and noise; None leaves a panel empty, and says so in it.
         classes: the names of the classes.
         seed: of the embedding.
+        progress: who is told of progress.
     """
     noises = list(next(iter(rows.values())))
     with style(), plt.rc_context({"axes.grid": False}):
@@ -53,13 +57,12 @@ def tsne(
             squeeze=False,
             layout="constrained",
         )
-        total = sum(features is not None for row in rows.values() for features in row.values())
-        with tqdm(total=total, desc="embedding", unit="panel", leave=False, disable=None) as bar:
-            for line, (name, row) in zip(axes, rows.items(), strict=True):
-                line[0].set_ylabel(name)
-                for ax, noise in zip(line, noises, strict=True):
-                    _panel(ax, noise, row[noise], len(classes), seed)
-                    bar.update(row[noise] is not None)
+        progress.step("embedding")
+        for i, (line, (name, row)) in enumerate(zip(axes, rows.items(), strict=True)):
+            line[0].set_ylabel(name)
+            for j, (ax, noise) in enumerate(zip(line, noises, strict=True), start=1):
+                _panel(ax, noise, row[noise], len(classes), seed)
+                progress.update(i * len(noises) + j, len(rows) * len(noises))
         if len(classes) <= NAMED:
             figure.legend(handles=_key(classes), loc="outside right center", markerscale=1.2)
     return figure

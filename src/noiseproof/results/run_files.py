@@ -67,6 +67,11 @@ class RunFiles:
             path.unlink(missing_ok=True)
 
 
+def lock_file(out: Path, key: str) -> Path:
+    """Return the lock of the run with a key, under ``out``: who trains it holds it."""
+    return out / f".{key[:20]}.lock"
+
+
 def set_aside(path: Path) -> Path:
     """Rename a damaged file to ``*.damaged``, where nobody takes it for what it was."""
     return path.replace(path.with_name(f"{path.name}.damaged"))

@@ -1,0 +1,57 @@
+"""Publishing a grid: all its records in one packed file, and the files of the records again."""
+
+from pathlib import Path
+
+from noiseproof import files
+from noiseproof.bench.grid import Grid
+from noiseproof.bench.report import variants
+from noiseproof.errors import DataError
+from noiseproof.results import Store
+from noiseproof.results.pack import SUFFIX, pack, record_text
+
+
+def pack_grid(grid: Grid, store: Store, folder: Path, force: bool = False) -> tuple[Path, int]:
+    """Write what a store has of a grid, with either recipe and any seed, into one packed file.
+
+    Args:
+        grid: the grid.
+        store: where the records are, packed or not.
+        folder: where the packed file goes, under the name of the grid.
+        force: replace the file that is there.
+
+    Returns:
+        the file, and how many records are in it.
+    """
+    path = folder / f"{grid.name}{SUFFIX}"
+    files.check_file(path, force)
+    places = {place for variant in variants(grid) for place in variant.places.values()}
+    store.records()
+    if disputes := [d for d in store.disputes.values() if d.place in places]:
+        raise DataError(f"{len(disputes)} cells of {grid.name} are disputed: {disputes[0]}")
+    own = {f.record.key: f for f in reversed(list(store.found())) if f.record.place in places}
+    if not own:
+        raise DataError(f"{store.path}: no record of {grid.name} to pack")
+    ordered = sorted(own.values(), key=lambda f: store.files(f.record).name)
+    files.write(path, pack(found.values for found in ordered))
+    return path, len(ordered)
+
+
+def unpack_store(store: Store, folder: Path) -> tuple[int, int]:
+    """Write every record of a store into a file of its own, byte for byte as its run wrote it.
+
+    Args:
+        store: a packed file, or a folder of them.
+        folder: where the files go; files that are there are left alone.
+
+    Returns:
+        how many files were written, and how many were there already.
+    """
+    written = there = 0
+    for found in store.found():
+        path = folder / f"{store.files(found.record).name}.json"
+        if path.exists():
+            there += 1
+        else:
+            files.write(path, record_text(found.values))
+            written += 1
+    return written, there

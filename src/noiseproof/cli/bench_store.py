@@ -1,0 +1,76 @@
+"""Commands for a store as a whole: bench verify, pack, unpack."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from noiseproof.cli.app import JsonOption
+from noiseproof.cli.bench import StoreOption, check_there, group
+from noiseproof.errors import DataError
+
+
+@group.command("verify")
+def verify(store: StoreOption = Path("runs"), as_json: JsonOption = False) -> None:
+    """Check every record of a store: its fields, its hashes, its data, and that none disagree.
+
+    Example: noiseproof bench verify --store results
+    """
+    from noiseproof.bench.words import count
+    from noiseproof.results import Store
+    from noiseproof.results.verify import verify_store
+
+    check_there(store)
+    found = verify_store(Store(store))
+    if as_json:
+        print(json.dumps(asdict(found), indent=1))
+    else:
+        print(*found.problems, f"{store}: {count(found.records, 'record')} verified", sep="\n")
+    if found.problems:
+        raise DataError(f"{store}: {count(len(found.problems), 'problem')}")
+
+
+@group.command("pack")
+def pack(
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME...", help="Grids, or your own TOML files.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the packed files, one for each grid.")],
+    store: StoreOption = Path("runs"),
+    force: Annotated[bool, typer.Option("--force", help="Replace packed files.")] = False,
+) -> None:
+    """Pack the records of each grid into one compressed file, to publish or to keep.
+
+    Every bench command reads packed files as it reads single records.
+
+    Example: noiseproof bench pack digits-symmetric --store runs --out results
+    """
+    from noiseproof.bench import load_grid
+    from noiseproof.bench.packing import pack_grid
+    from noiseproof.bench.words import count
+    from noiseproof.results import Store
+
+    check_there(store)
+    for name in dict.fromkeys(names):
+        path, records = pack_grid(load_grid(name), Store(store), out, force)
+        print(f"wrote {path}: {count(records, 'record')}, {path.stat().st_size / 1000:,.0f} kB")
+
+
+@group.command("unpack")
+def unpack(
+    out: Annotated[Path, typer.Option(help="Folder for the records, one file each.")],
+    store: StoreOption = Path("runs"),
+) -> None:
+    """Write packed records into one file each, byte for byte as their runs wrote them.
+
+    Example: noiseproof bench unpack --store results --out runs
+    """
+    from noiseproof.bench.packing import unpack_store
+    from noiseproof.bench.words import count
+    from noiseproof.results import Store
+
+    check_there(store)
+    written, there = unpack_store(Store(store), out)
+    print(f"wrote {count(written, 'record')} to {out}" + (f", {there} were there" if there else ""))

@@ -1,0 +1,141 @@
+"""What a record must be before anybody averages it: of the right types, possible, consistent."""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from noiseproof.errors import DataError
+from noiseproof.train import Recipe
+
+STATUSES = ("done", "failed")
+_HASH = re.compile(r"[0-9a-f]{64}")
+#: No number of a record is larger; NaN is in no range.
+_MOST = 1e300
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and -_MOST <= value <= _MOST
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= _MOST
+
+
+def _is_positive(value: Any) -> bool:
+    return _is_count(value) and value >= 1
+
+
+def _is_amount(value: Any) -> bool:
+    return _is_number(value) and value >= 0
+
+
+def _is_share(value: Any) -> bool:
+    return _is_number(value) and 0 <= value <= 1
+
+
+def _is_share_or_none(value: Any) -> bool:
+    return value is None or _is_share(value)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_hash(value: Any) -> bool:
+    return isinstance(value, str) and _HASH.fullmatch(value) is not None
+
+
+def _is_hash_or_empty(value: Any) -> bool:
+    return value == "" or _is_hash(value)
+
+
+Checks = Mapping[str, Callable[[Any], bool]]
+
+_RECORD: Checks = {
+    "identity": _is_hash,
+    "dataset": _is_text,
+    "fingerprint": _is_hash,
+    "recipe": lambda value: isinstance(value, dict),
+    "recipe_hash": _is_hash,
+    "loss": _is_text,
+    "noise": _is_text,
+    "noise_rate": _is_share,
+    "noise_hash": _is_hash,
+    "train_samples": _is_positive,
+    "test_samples": _is_positive,
+    "seed": _is_count,
+    "status": lambda value: value in STATUSES,
+    "failure": _is_text,
+    "history": lambda value: isinstance(value, list),
+    "seconds": _is_amount,
+    "machine": lambda value: isinstance(value, dict),
+    "noiseproof": _is_text,
+    "matrix": _is_hash_or_empty,
+}
+
+_EPOCH: Checks = {
+    "number": _is_positive,
+    "lr": _is_amount,
+    "loss": _is_number,
+    "train_accuracy": _is_share_or_none,
+    "clean_part": _is_share_or_none,
+    "corrupted_part": _is_share_or_none,
+    "recovered": _is_share_or_none,
+    "test_accuracy": _is_share,
+    "seconds": _is_amount,
+}
+
+
+def check_values(values: Mapping[str, Any]) -> None:
+    """Raise DataError for a field of a record that is missing, of another type or impossible."""
+    _check(values, _RECORD, "")
+    for number, row in enumerate(values["history"], start=1):
+        if not isinstance(row, dict):
+            raise DataError(f"epoch {number} is no table of numbers")
+        _check(row, _EPOCH, f" in epoch {number}")
+        if row["number"] != number:
+            raise DataError(f"epoch {number} is called {row['number']}")
+
+
+def check_outcome(values: Mapping[str, Any], recipe: Recipe) -> None:
+    """Raise DataError for a record whose fields contradict each other.
+
+    Args:
+        values: fields that :func:`check_values` accepted.
+        recipe: the recipe among them.
+    """
+    history, failed = values["history"], values["status"] == "failed"
+    epochs = recipe.epochs
+    if not isinstance(recipe.name, str) or values["recipe_hash"] != recipe.hash:
+        raise DataError("the recipe is not the one its hash was made of")
+    if values["identity"] != identity_of(values):
+        raise DataError("the identity is not that of this data, noise, loss, recipe and seed")
+    if failed != bool(values["failure"]):
+        raise DataError(f"status {values['status']!r} with failure {values['failure']!r}")
+    if len(history) > epochs or (not failed and len(history) != epochs):
+        raise DataError(f"{len(history)} epochs of {epochs}")
+    best = max(history, key=lambda row: row["test_accuracy"], default=None)
+    for name, row in (("last", history[-1] if history else None), ("best", best)):
+        if values.get(name, row) != row:
+            raise DataError(f"the {name} epoch is not that of the history")
+
+
+def identity_of(values: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of what decides a result, as an experiment's ``identity`` has it."""
+    names = ("fingerprint", "noise_hash", "loss", "recipe_hash", "seed")
+    return hashlib.sha256(json.dumps([values[name] for name in names]).encode()).hexdigest()
+
+
+def _check(values: Mapping[str, Any], checks: Checks, where: str) -> None:
+    for name, holds in checks.items():
+        if name not in values:
+            raise DataError(f"no {name}{where}")
+        if not holds(values[name]):
+            raise DataError(f"{name} is {_short(values[name])}{where}")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."

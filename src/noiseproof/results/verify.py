@@ -1,0 +1,45 @@
+"""Is everything in a store what it claims to be?"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from noiseproof.results.key import is_as_published
+from noiseproof.results.record import Record
+from noiseproof.results.store import Store
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found in a store.
+
+    Args:
+        records: how many are valid and believed.
+        problems: a line each: damaged files, disputed cells, data that only has a known name.
+    """
+
+    records: int
+    problems: tuple[str, ...]
+
+
+def verify_store(store: Store) -> Verification:
+    """Check every record: its fields, its hashes, its data, and that no two disagree."""
+    records = store.records()
+    problems = (
+        *store.damaged,
+        *map(str, store.disputes.values()),
+        *_under_a_known_name(records.values()),
+    )
+    return Verification(len(records), problems)
+
+
+def _under_a_known_name(records: Iterable[Record]) -> Iterable[str]:
+    counts: dict[tuple[str, str], int] = {}
+    for record in records:
+        if not is_as_published(record.dataset, record.fingerprint):
+            found = record.dataset, record.fingerprint
+            counts[found] = counts.get(found, 0) + 1
+    for (dataset, fingerprint), count in counts.items():
+        yield (
+            f"{count} of {dataset} were run on other data than the published "
+            f"(fingerprint {fingerprint[:12]}); no table shows them"
+        )

@@ -1,0 +1,156 @@
+"""bench verify, pack and unpack; and what every command says of a store that is none."""
+
+import errno
+import json
+import os
+
+import pytest
+from made_records import fill, identified, made
+
+from noiseproof.bench import load_grid
+from noiseproof.cli import main
+from noiseproof.results import Store
+
+GRID = load_grid("digits-symmetric").select(rows=["CE"], noises=["none", "symmetric:0.4"])
+
+
+def run(capsys, *arguments):
+    code = main(["bench", *map(str, arguments)])
+    return code, *capsys.readouterr()
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return fill(tmp_path / "runs", GRID, lambda cell: 0.9)
+
+
+def test_a_store_in_order(store, capsys):
+    assert run(capsys, "verify") == (0, "runs: 6 records verified\n", "")
+    said = json.loads(run(capsys, "verify", "--json")[1])
+    assert said == {"records": 6, "problems": []}
+
+
+def test_everything_that_is_wrong_is_listed(store, capsys):
+    from dataclasses import replace
+
+    cells = GRID.cells()
+    Store("runs/other").put(made(cells[0], 0.1))  # disagrees
+    torn = store.files(made(cells[1], 0.9)).record
+    torn.write_text(torn.read_text().replace('"status": "done"', '"status": "fine"'))
+    store.put(identified(replace(made(cells[2], 0.9), fingerprint="a" * 64)))  # of other data
+    code, out, err = run(capsys, "verify")
+    assert code == 2
+    assert err == "noiseproof: runs: 3 problems\n"
+    lines = out.splitlines()
+    assert len(lines) == 4
+    assert "status is 'fine'" in lines[0]
+    assert "90.00%" in lines[1]
+    assert "10.00%" in lines[1]
+    assert "other data than the published" in lines[2]
+    assert lines[3] == "runs: 5 records verified"
+    code, out, err = run(capsys, "status", "digits-symmetric", "--rows", "CE",
+                         "--noise", "none,symmetric:0.4")  # fmt: skip
+    assert "4 of 6 cells done, 1 disputed, 1 missing" in out
+    assert "none is believed" in err
+    code, out, _ = run(capsys, "table", "digits-symmetric", "--rows", "CE", "--noise", "none",
+                       "--format", "csv")  # fmt: skip
+    assert code == 0
+    assert "partial,90.0," in out
+    left = json.loads(run(capsys, "run", "digits-symmetric", "--rows", "CE", "--noise", "none",
+                          "--seeds", 1, "--json")[1])  # fmt: skip
+    assert left["ran"] == 0  # a disputed cell is the user's to decide
+    assert left["grids"][0]["disputed"] == 1
+
+
+def test_pack_and_unpack(store, capsys, tmp_path):
+    (tmp_path / "results").mkdir()
+    code, out, _ = run(capsys, "pack", "digits-symmetric", "--out", "results")
+    assert code == 0
+    assert out.startswith("wrote results/digits-symmetric.records.xz: 6 records, ")
+    for place in ("results", "results/digits-symmetric.records.xz"):
+        assert run(capsys, "verify", "--store", place)[0] == 0
+        options = ["--rows", "CE", "--noise", "none,symmetric:0.4", "--store"]
+        expected = run(capsys, "table", "digits-symmetric", *options, "runs")
+        assert run(capsys, "table", "digits-symmetric", *options, place) == expected
+        out = run(capsys, "status", "digits-symmetric", *options, place)[1]
+        assert out == "digits-symmetric: 6 of 6 cells done\n"
+    code, out, err = run(capsys, "run", "digits-symmetric", "--store", place)
+    assert (code, out) == (2, "")
+    assert "packed and can only be read" in err
+    assert run(capsys, "pack", "digits-symmetric", "--out", "results")[0] == 2
+    code, out, _ = run(capsys, "unpack", "--store", "results", "--out", "again")
+    assert (code, out) == (0, "wrote 6 records to again\n")
+    assert Store("again").records() == store.records()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "digits-symmetric"],
+        ["status"],
+        ["table", "digits-symmetric"],
+        ["report", "--out", "r.html"],
+        ["verify"],
+        ["unpack", "--out", "x"],
+        ["pack", "digits-symmetric", "--out", "."],
+    ],
+)
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_name_of_a_store(store, capsys, tmp_path, command, empty):
+    before = sorted(tmp_path.rglob("*"))
+    code, out, err = run(capsys, *command, "--store", empty)
+    assert (code, out) == (2, "")
+    assert err == "noiseproof: Invalid value for '--store': it is empty; name a folder of records\n"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("command", [["table", "digits-symmetric"], ["verify"],
+                                     ["unpack", "--out", "x"],
+                                     ["pack", "digits-symmetric", "--out", "."]])  # fmt: skip
+def test_a_store_that_is_not_there(capsys, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(capsys, *command, "--store", "nowhere")
+    assert (code, out) == (2, "")
+    assert err.startswith("noiseproof: nowhere: no such folder of records")
+    assert not list(tmp_path.iterdir())
+
+
+def test_too_many_seeds_are_one_line(capsys):
+    code, _, err = run(capsys, "run", "digits-symmetric", "--seeds", 10**9)
+    assert code == 2
+    assert len(err.splitlines()) == 1
+
+
+WRITES = {
+    "table.md": ["table", "digits-symmetric", "--rows", "CE", "--out", "table.md"],
+    "report.html": ["report", "digits-symmetric", "--rows", "CE", "--noise", "none,symmetric:0.4",
+                    "--out", "report.html"],
+    "digits-symmetric.records.xz": ["pack", "digits-symmetric", "--out", ".", "--force"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRITES)
+@pytest.mark.parametrize(("step", "number"), [("fsync", errno.ENOSPC), ("replace", errno.EACCES),
+                                              ("open", errno.EACCES)])  # fmt: skip
+def test_a_write_that_fails_leaves_the_old_file(store, capsys, tmp_path, name, step, number):
+    (tmp_path / name).write_text("old")
+    before = sorted(tmp_path.rglob("*"))
+    real = getattr(os, step)
+
+    def fails(*arguments, **options):
+        if step != "open" or str(arguments[0]).endswith(".part"):
+            raise OSError(number, os.strerror(number))
+        return real(*arguments, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, step, fails)
+        code, _, err = run(capsys, *WRITES[name])
+    assert code == 2
+    lines = [line for line in err.splitlines() if "cannot write" in line]
+    assert len(lines) == 1
+    assert os.strerror(number).lower() in lines[0].lower()
+    assert (tmp_path / name).read_text() == "old"
+    assert sorted(tmp_path.rglob("*")) == before
+    assert run(capsys, *WRITES[name])[0] == 0
+    assert (tmp_path / name).stat().st_size > 100
