@@ -15,6 +15,8 @@
 
 Each message is one line, in the words of whoever made the mistake, and says the way out. The
 built-in base classes are there so that code written against torch keeps working.
+
+And one warning, DataWarning (UserWarning): columns that have changed since a model was fitted.
 """
 
 from collections.abc import Iterable
@@ -51,6 +53,10 @@ class NoiseError(NoiseproofError, ValueError):
 
 class DataError(NoiseproofError, ValueError):
     """A data set that is missing, damaged or not what it says."""
+
+
+class DataWarning(UserWarning):
+    """Columns that have changed since a model was fitted, which makes its predictions doubtful."""
 
 
 class FileError(NoiseproofError, OSError):

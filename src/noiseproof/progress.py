@@ -14,12 +14,18 @@ by a callback or a return value.
 """
 
 import sys
+import unicodedata
 from typing import Any, Self, TextIO
 
 from noiseproof.extras import missing
 
 #: Seconds before a bar is drawn: what is done sooner needs none.
 DELAY = 0.3
+
+#: Control characters, halves of characters, ends of lines and paragraphs.
+_CONTROL = ("Cc", "Cs", "Zl", "Zp")
+#: Characters that turn the direction of the text after them.
+_TURNED = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 class Progress:
@@ -83,6 +89,7 @@ class Terminal(Progress):
         """Print the line, above the bar where there is one."""
         if self.bar is not None:
             self.bar.clear()
+        line = printable(line)
         text = f"{self.label:<9} {line}" if self.name else line
         print(text, file=self.lines, flush=True)
         self.label = ""
@@ -122,3 +129,16 @@ def _bar(name: str) -> Any:
 def on_terminal(quiet: bool = False, lines: TextIO | None = None) -> Progress:
     """Return what a command shows: nothing where the user wants quiet."""
     return SILENT if quiet else Terminal(lines)
+
+
+def printable(text: str) -> str:
+    r"""Return a text with the control characters that came in from data escaped.
+
+    Names of classes, columns and files may hold what clears a terminal or rewrites its lines.
+
+    >>> printable("caf\xe9 \x1b[2J\n")
+    'caf\xe9 \\x1b[2J\\n'
+    """
+    return "".join(
+        repr(c)[1:-1] if unicodedata.category(c) in _CONTROL or c in _TURNED else c for c in text
+    )

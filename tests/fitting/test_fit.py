@@ -81,12 +81,11 @@ def test_a_saved_model_predicts_the_same_in_another_process(fitted, tmp_path):
     code = (
         "import sys; from noiseproof.fitting.model import load_model; "
         "from noiseproof.fitting.predict import predict_file; "
-        "table, _ = predict_file(load_model(sys.argv[1]), sys.argv[2]); "
-        "table.to_csv(sys.stdout, index=False)"
+        "predict_file(load_model(sys.argv[1]), *sys.argv[2:])"
     )
-    run = [sys.executable, "-c", code, str(folder), str(tmp_path / "test.csv")]
-    with subprocess.Popen(run, stdout=subprocess.PIPE) as child:
-        table = pd.read_csv(child.stdout)
+    files = [str(tmp_path / name) for name in ("test.csv", "out.csv")]
+    subprocess.run([sys.executable, "-c", code, str(folder), *files], check=True)
+    table = pd.read_csv(tmp_path / "out.csv")
     assert list(table.columns) == ["row", "prediction", "p(cat)", "p(dog)", "p(eel)"]
     assert table.iloc[:, 2:].to_numpy() == pytest.approx(fitted.predict_proba(TEST), abs=1e-5)
 
@@ -162,7 +161,7 @@ def test_what_does_not_fit_is_noted():
     test = TEST.drop(columns="speed").assign(extra=1), TEST_TRUE
     found = fit(frame, "kind", test=test)
     assert found.notes == (
-        "age: 1 of 90 values not a number (old)",
+        "age: 1 of 90 values not a number of float32 (old)",
         "the table (test): columns not there, taken as empty: speed",
         "the table (test): columns the model does not use: kind, extra",
     )
@@ -255,20 +254,20 @@ def test_decimal_commas_are_read_at_fit_and_predict(tmp_path):
         fit(FRAME[:90], "kind").predict_proba(FRAME[:90]), abs=1e-4
     )
     text = "length;weight;age;speed\n4,5;0,1;?;1\n"  # one in two is none, and still a number
-    (tmp_path / "new.csv").write_text(text)
-    _, notes = predict_file(found.model, tmp_path / "new.csv")
-    assert notes[0] == note
-    (tmp_path / "new.csv").write_text("length;weight;age;speed\n4,5;0;?;1\n4;0;-1,5;1\n")
-    table, notes = predict_file(found.model, tmp_path / "new.csv")
-    assert notes[0] == note
-    assert table["prediction"].tolist() == ["cat", "cat"]
+    new, out = tmp_path / "new.csv", tmp_path / "predictions.csv"
+    new.write_text(text)
+    assert predict_file(found.model, new, out).notes[0] == note
+    new.write_text("length;weight;age;speed\n4,5;0;?;1\n4;0;-1,5;1\n")
+    assert predict_file(found.model, new, out).notes[0] == note
+    assert pd.read_csv(out)["prediction"].tolist() == ["cat", "cat"]
     found.save(tmp_path / "out")
     model = load_model(tmp_path / "out")
     predicted = []
     for row in ("4000,0;0;0;0", "4.000;0;0;0"):  # the point is that of thousands in both
-        (tmp_path / "new.csv").write_text(f"length;weight;age;speed\n{row}\n")
-        predicted.append(predict_file(model, tmp_path / "new.csv")[0])
-    assert predicted[0].equals(predicted[1])
+        new.write_text(f"length;weight;age;speed\n{row}\n")
+        predict_file(model, new, out)
+        predicted.append(out.read_bytes())
+    assert predicted[0] == predicted[1]
 
 
 def test_a_folder_of_images(tmp_path):

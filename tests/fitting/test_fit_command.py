@@ -80,8 +80,10 @@ def test_predict(capsys, home, tmp_path):
     code, text, err = run(capsys, *command)
     assert code == 0
     assert text.startswith(f"wrote {out}: 90 rows (")
-    assert len(err.splitlines()) == 1
-    assert "columns not there, taken as empty: speed; columns the model does not use: extra" in err
+    assert err.splitlines() == [
+        "warning: columns not there, taken as empty: speed",
+        "note: columns the model does not use: extra",
+    ]
     table = pd.read_csv(out)
     assert (table["prediction"] == TRUE).mean() > 0.9
     assert table.filter(like="p(").sum(axis=1).to_numpy() == pytest.approx(1, abs=1e-4)
@@ -198,7 +200,7 @@ SINGLE = ["cat"] * 45 + ["dog"] * 44 + ["emu"]
         ("a.csv", csv(FRAME, kind="cat"), ["--label", "kind"], "one class only, 'cat'"),
         ("a.csv", csv(FRAME, kind=SINGLE), ["--label", "kind"], "class 'emu' has one row"),
         ("a.csv", csv(FRAME[["kind"]], a=np.nan, b=None), ["--label", "kind"], "no column to"),
-        ("a.csv", csv(FRAME), ["--label", "age"], "is a quantity, not a class"),
+        ("a.csv", csv(FRAME), ["--label", "age"], "are a quantity, not classes"),
         ("a.csv", csv(FRAME, kind=None), ["--label", "kind"], "every label is missing"),
         ("a.csv", csv(FRAME), ["--label", "kind", "--text", "age"], "is of type float64, not text"),
         ("a.csv", csv(FRAME), ["--label", "kind", "--text", "agee"], "did you mean 'age'?"),

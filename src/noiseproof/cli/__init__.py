@@ -1,5 +1,6 @@
 """The command line: parse, call, print. What it prints is made elsewhere."""
 
+import io
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ from typing import NoReturn
 
 from noiseproof.errors import NoiseproofError
 from noiseproof.extras import need
+from noiseproof.progress import printable
 
 #: 128 and the number of the signal, as shells have it.
 INTERRUPTED, TERMINATED = 130, 143
@@ -18,6 +20,9 @@ INTERRUPTED, TERMINATED = 130, 143
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return 0 on success, 2 for a user's mistake with one line of why."""
     signals: list[int] = []
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal shows what it can of any name
+            stream.reconfigure(errors="backslashreplace")
     try:  # from here on: importing torch takes seconds in which a user may press Ctrl-C
         with _terminable(signals):
             os.getcwd()  # torch ends the process where this does not exist
@@ -61,5 +66,5 @@ def _terminable(signals: list[int]) -> Iterator[None]:
 
 
 def _complain(message: str) -> int:
-    print(f"noiseproof: {' '.join(message.split())}", file=sys.stderr)
+    print(f"noiseproof: {printable(' '.join(message.split()))}", file=sys.stderr)
     return 2

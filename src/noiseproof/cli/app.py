@@ -1,5 +1,6 @@
 """The application object that every command registers with, and the options they share."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +17,18 @@ app = typer.Typer(
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 SeedOption = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
+
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", help="Print only the result, and warnings of doubtful results.")
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace what an earlier run wrote.")]
+EncodingOption = Annotated[
+    str | None, typer.Option(help="Encoding of a text file, such as cp1252 (default: UTF-8).")
+]
+EmbeddingsOption = Annotated[
+    Path | None,
+    typer.Option(help="Features to use instead: .npy, or X of an .npz, a row for each row."),
+]
 
 
 @app.callback(invoke_without_command=True)

@@ -10,6 +10,7 @@ from noiseproof.cli import (  # noqa: F401  (each module adds its commands to th
     experiment,
     figure,
     fit,
+    predict,
     recommend,
     theory,
 )

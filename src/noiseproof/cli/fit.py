@@ -1,27 +1,25 @@
-"""Commands for a user's own data: fit and predict; and the demonstration of them."""
+"""Commands for a user's own data: fit, and the demonstration of it."""
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noiseproof.cli.app import JsonOption, SeedOption, app
+from noiseproof.cli.app import (
+    EmbeddingsOption,
+    EncodingOption,
+    ForceOption,
+    JsonOption,
+    QuietOption,
+    SeedOption,
+    app,
+)
 from noiseproof.cli.steps import Steps
+from noiseproof.progress import printable
 
 if TYPE_CHECKING:
     from noiseproof.fitting.fit import Fitted
-
-QuietOption = Annotated[bool, typer.Option("--quiet", help="Print the result alone.")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace what an earlier run wrote.")]
-EncodingOption = Annotated[
-    str | None, typer.Option(help="Of a text file, such as cp1252; UTF-8 without it.")
-]
-EmbeddingsOption = Annotated[
-    Path | None,
-    typer.Option(help="Features to use instead: .npy, or X of an .npz, a row for each row."),
-]
 
 
 @app.command()
@@ -66,7 +64,8 @@ def fit(
     if as_json:
         print(json.dumps(fitted.summary | {"folder": str(folder)}, indent=1, ensure_ascii=False))
     else:
-        print(f"wrote {folder}: report.html, suspect_rows.csv, summary.json, model")
+        names = "report.html, suspect_rows.csv, summary.json, model"
+        print(printable(f"wrote {folder}: {names}"))
 
 
 def _fit(
@@ -84,42 +83,6 @@ def _fit(
     finally:
         watch.close()
     return fitted
-
-
-@app.command()
-def predict(
-    folder: Annotated[Path, typer.Argument(help="What `noiseproof fit` wrote.")],
-    file: Annotated[Path, typer.Argument(help="Rows as they were fitted to; labels not needed.")],
-    out: Annotated[Path, typer.Option(help="The predictions, a CSV.")] = Path("predictions.csv"),
-    embeddings: EmbeddingsOption = None,
-    encoding: EncodingOption = None,
-    force: ForceOption = False,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Predict the class of each row, with the probability of every class.
-
-    Example: noiseproof predict reviews-fit new.csv --out predictions.csv
-    """
-    from noiseproof.fitting.model import load_model
-    from noiseproof.fitting.predict import check_out, predict_file, write_table
-
-    check_out(out, force, file, folder)
-    model = load_model(folder)
-    silent = quiet or as_json
-    table, notes = predict_file(
-        model, file, embeddings=embeddings, encoding=encoding, progress=not silent
-    )
-    write_table(table, out)
-    if notes and not silent:
-        print(f"note: {'; '.join(notes)}", file=sys.stderr)
-    counts = table["prediction"].astype(str).value_counts()
-    if as_json:
-        found = {"out": str(out), "rows": len(table), "counts": counts.to_dict(), "notes": notes}
-        print(json.dumps(found, indent=1, ensure_ascii=False))
-    elif not quiet:
-        listed = ", ".join(f"{name} {count:,}" for name, count in counts.head(6).items())
-        print(f"wrote {out}: {len(table):,} rows ({listed})")
 
 
 @app.command()

@@ -4,6 +4,7 @@ import sys
 from typing import Any
 
 from noiseproof.extras import need
+from noiseproof.progress import printable
 
 
 class Steps:
@@ -22,7 +23,7 @@ class Steps:
         """Print a line, the name of the step before its first."""
         if self.shown:
             self.close()
-            print(f"{step if step != self.step else '':<9} {line}", flush=True)
+            print(f"{step if step != self.step else '':<9} {printable(line)}", flush=True)
             self.step = step
 
     def progress(self, what: str, done: int, total: int) -> None:

@@ -1,14 +1,16 @@
 """Text tables: their separator and encoding found out, labels kept as they are written."""
 
 import gzip
+import io
 import re
 import warnings
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from noiseproof.errors import DataError
-from noiseproof.extras import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,79 +23,195 @@ ALIKE = 0.95
 #: Words that mean that there is no number; among labels that are words they are classes.
 GAPS = frozenset({"", "#n/a", "n/a", "na", "nan", "<na>", "none", "null", "-nan", "#na"})
 MARK = "="
-TRUTH = {"true": True, "false": False}
+#: An integer as every program writes it.
+INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
+#: Fields that are parsed at a time, at most, and rows.
+FIELDS, ROWS = 1_000_000, 65_536
+#: The rows that are parsed at a time are no longer than this; more is a quote that never ends.
+LONGEST = 1 << 30
 
 
-def read_delimited(
-    path: Path,
-    suffix: str,
-    encoding: str | None,
-    progress: bool,
-    label: str | None,
-    commas: Collection[str] = (),
-) -> tuple["pd.DataFrame", str]:
-    """Return a text table and its separator.
+@dataclass(frozen=True)
+class Delimited:
+    """A text table that has been looked at.
 
     Args:
         path: the file.
-        suffix: ``.csv`` or ``.tsv``, with ``.gz`` or without; a ``.csv`` may use semicolons or
-            tabs too.
-        encoding: of the text; None is UTF-8, or UTF-16 where the file says so.
-        progress: show a bar where reading takes longer than two seconds.
-        label: the column of labels, whose texts are kept (:func:`as_labels`).
-        commas: the columns known to have decimal commas, whose texts are kept too where columns are
-            separated by semicolons: there 1.500 is one and a half thousand.
+        encoding: of its text.
+        separator: what separates its columns.
+        packed: whether it is compressed by gzip.
+        columns: the names of the columns; what repeats is numbered, ``y``, ``y.1``.
+        row_names: whether rows begin with a name that has no column, as R writes them.
     """
-    need("fit", "pandas", "tqdm")
-    # Imported here because pandas takes half a second that nobody else should pay.
-    import pandas as pd
-    from tqdm import tqdm
 
-    encoding, separator = _format(path, suffix, encoding)
-    options: dict[str, Any] = {"sep": separator, "encoding": encoding}
-    if separator == ";":
-        options["dtype"] = {name: str for name in commas if name != label}
-    if label is not None:
-        # pandas looks for NA among what a converter returns too; with a mark there is none.
-        options["converters"] = {label: MARK.__add__}
-    with path.open("rb") as file, tqdm.wrapattr(
-        file, "read", path.stat().st_size, desc=f"reading {path.name}", delay=2, leave=False,
-        disable=None if progress else True,
-    ) as watched, warnings.catch_warnings():  # fmt: skip
-        # A column of numbers with words far below is what it is; it is looked at later.
-        warnings.simplefilter("ignore", pd.errors.DtypeWarning)
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        content = gzip.GzipFile(fileobj=watched) if suffix.endswith(".gz") else watched
-        try:
-            frame = pd.read_csv(content, **options, index_col=False)
-        except pd.errors.ParserWarning:  # more fields than names
-            frame = _with_row_names(path, options)
-    if label in frame.columns:
-        frame[label] = as_labels(frame[label].str.removeprefix(MARK))
-    return frame, separator
+    path: Path
+    encoding: str
+    separator: str
+    packed: bool
+    columns: tuple[str, ...]
+    row_names: bool
 
+    @classmethod
+    def look(cls, path: Path, suffix: str, encoding: str | None = None) -> "Delimited":
+        """Find out how a file is written.
 
-def _with_row_names(path: Path, options: dict[str, Any]) -> "pd.DataFrame":
-    """Return a table as R writes it: the names of rows first, no name for their column."""
-    import pandas as pd
+        Args:
+            path: the file.
+            suffix: ``.csv`` or ``.tsv``, with ``.gz`` or without; a ``.csv`` may use semicolons or
+                tabs too.
+            encoding: of the text; None is UTF-8, or UTF-16 where the file says so.
+        """
+        import pandas as pd
 
-    frame = pd.read_csv(path, **options)
-    if frame.index.nlevels > 1:
-        more = frame.index.nlevels
+        packed = suffix.endswith(".gz")
+        with _open(path, packed) as file:
+            head = file.read(1 << 16)
+        encoding = encoding or ("utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+        text = head.decode(encoding, errors="ignore")
+        if b"\0" in head and "\0" in text:
+            raise DataError(f"{path}: is not text, or in another encoding: save it as UTF-8")
+        separator = "\t" if suffix.startswith(".tsv") else separator_of(text)
+        for row_names in (False, True):
+            found = cls(path, encoding, separator, packed, (), row_names)
+            try:
+                with found._parser(nrows=2) as frames:
+                    first = next(frames, pd.DataFrame())
+            except pd.errors.ParserWarning:  # more fields than names
+                continue
+            if first.index.nlevels == 1:
+                return cls(path, encoding, separator, packed, tuple(first.columns), row_names)
+        more = first.index.nlevels
         raise DataError(f"{path}: rows have {more} fields more than there are names of columns")
-    return frame.reset_index(drop=True)
+
+    @contextmanager
+    def _parser(
+        self, hears: Callable[[int], None] | None = None, **options: Any
+    ) -> Iterator[Iterator["pd.DataFrame"]]:
+        # Imported here because pandas takes half a second that nobody else should pay.
+        import pandas as pd
+
+        if not self.row_names:
+            options["index_col"] = False
+        rows = max(1, min(ROWS, FIELDS // max(1, len(self.columns))))
+        with _open(self.path, self.packed) as file, warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            watched = _Watched(file, hears)
+            with pd.read_csv(
+                io.BufferedReader(watched, 1 << 20), sep=self.separator, encoding=self.encoding,
+                chunksize=options.pop("rows", rows), low_memory=False, **options,
+            ) as frames:  # fmt: skip
+                yield watched.bounded(frames)
+
+    def frames(
+        self,
+        *,
+        label: str | None = None,
+        texts: Collection[str] = (),
+        only: Collection[str] | None = None,
+        rows: int | None = None,
+        hears: Callable[[int], None] | None = None,
+    ) -> Iterator["pd.DataFrame"]:
+        """Return the rows in blocks; the types of other columns than ``texts`` are found by block.
+
+        Args:
+            label: the column of labels, as texts behind a :data:`MARK`: there are no gaps in it.
+            texts: the columns that are kept as they are written.
+            only: the columns that are wanted; None is all, and then a row with more fields than
+                there are columns is an error.
+            rows: how many at a time, at most.
+            hears: is told how many bytes have been read, unpacked.
+        """
+        kept = (set(texts) - {label}) & set(self.columns)
+        options: dict[str, Any] = {"dtype": dict.fromkeys(kept, str)}
+        if label in self.columns:
+            # pandas looks for NA among what a converter returns too; with a mark there is none.
+            options["converters"] = {label: MARK.__add__}
+        if only is not None:
+            options["usecols"] = [name for name in self.columns if name in only]
+        if rows is not None:
+            options["rows"] = min(rows, max(1, FIELDS // len(self.columns)))
+        with self._parser(hears, **options) as frames:
+            for frame in frames:
+                yield frame.reset_index(drop=True)
+
+    def frame(
+        self,
+        *,
+        label: str | None = None,
+        texts: Collection[str] = (),
+        hears: Callable[[int], None] | None = None,
+    ) -> "pd.DataFrame":
+        """Return all rows; a column is numbers where every block of it is, and otherwise text.
+
+        The arguments are those of :meth:`frames`.
+        """
+        import pandas as pd
+
+        parts: dict[str, list[Any]] = {}
+        for block in self.frames(label=label, texts=texts, hears=hears):
+            for name in block:
+                parts.setdefault(str(name), []).append(block[name])
+        mixed = [name for name, columns in parts.items() if _is_mixed(columns)]
+        if mixed:
+            for name in mixed:
+                parts[name] = []
+            for block in self.frames(texts=mixed, only=mixed):
+                for name in mixed:
+                    parts[name].append(block[name])
+        # One column after the other, so that no more than one is there twice.
+        whole = {name: pd.concat(parts.pop(name), ignore_index=True) for name in list(parts)}
+        if label in whole:
+            whole[label] = as_labels(whole[label].fillna(MARK).str.removeprefix(MARK))
+        return pd.DataFrame(whole, columns=list(self.columns), copy=False)
 
 
-def _format(path: Path, suffix: str, encoding: str | None) -> tuple[str, str]:
-    """Return the encoding and the separator."""
-    opener = gzip.open if suffix.endswith(".gz") else open
-    with opener(path, "rb") as file:
-        head = file.read(1 << 16)
-    encoding = encoding or ("utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-    text = head.decode(encoding, errors="ignore")
-    if b"\0" in head and "\0" in text:
-        raise DataError(f"{path}: is no text, or of another encoding: save it as UTF-8")
-    return encoding, "\t" if suffix.startswith(".tsv") else separator_of(text)
+def _is_mixed(blocks: list[Any]) -> bool:
+    """Return whether the blocks of a column are of different types, other than numbers."""
+    from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype
+
+    kinds = set()
+    for block in blocks:
+        if is_bool_dtype(block.dtype):
+            kinds.add("truth")
+        elif is_numeric_dtype(block.dtype):
+            kinds.update(["number"] if block.notna().any() else [])
+        else:
+            kinds.add(infer_dtype(block, skipna=True))
+    return len(kinds) > 1 or not kinds <= {"truth", "number", "string", "empty"}
+
+
+@contextmanager
+def _open(path: Path, packed: bool) -> Iterator[BinaryIO]:
+    with path.open("rb") as file:
+        yield gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[misc]
+
+
+class _Watched(io.RawIOBase):
+    """A file of which somebody hears how much was read, and of which no block is endless."""
+
+    def __init__(self, file: BinaryIO, hears: Callable[[int], None] | None) -> None:
+        self.file, self.hears = file, hears
+        self.total = self.block = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.file.read(len(buffer))
+        buffer[: len(data)] = data
+        self.total += len(data)
+        self.block += len(data)
+        if self.block > LONGEST:
+            raise ValueError(f"a row of more than {LONGEST >> 20} MB; does a quote never end?")
+        if self.hears is not None:
+            self.hears(self.total)
+        return len(data)
+
+    def bounded(self, frames: Iterator["pd.DataFrame"]) -> Iterator["pd.DataFrame"]:
+        """Begin to count anew with each block."""
+        for frame in frames:
+            self.block = 0
+            yield frame
 
 
 def separator_of(text: str) -> str:
@@ -109,31 +227,32 @@ def separator_of(text: str) -> str:
 
 
 def as_labels(texts: "pd.Series") -> Any:
-    """Return labels, as they are written, for what they are: numbers, booleans or words.
+    """Return labels as they are written: integers where all are, and otherwise texts.
 
-    pandas takes words such as NA and None for gaps. Among classes that are words only an empty
-    field is one; among numbers they are gaps. Numbers with leading zeros are words.
+    pandas takes words such as NA and None for gaps. Among labels that are numbers they are;
+    among words only a field of nothing but spaces is one. Only integers as every program writes
+    them are taken for integers, so that each label can be written again byte for byte.
 
     >>> import pandas as pd
     >>> as_labels(pd.Series(["None", "NA", "", "yes"])).tolist()
     ['None', 'NA', nan, 'yes']
-    >>> as_labels(pd.Series(["1", "NA", "", "2"])).tolist()
-    [1.0, nan, nan, 2.0]
-    >>> as_labels(pd.Series(["01", "02", "10"])).tolist(), as_labels(pd.Series(["1", "2"])).tolist()
-    (['01', '02', '10'], [1, 2])
+    >>> as_labels(pd.Series(["1", "NA", "", "900000000000207008"])).tolist()
+    [1, <NA>, <NA>, 900000000000207008]
+    >>> as_labels(pd.Series(["1E5", "100000", "007", " 1"])).tolist()
+    ['1E5', '100000', '007', ' 1']
     """
     import pandas as pd
 
-    different = [str(text).strip() for text in texts.unique()]
-    values = [text for text in different if text.lower() not in GAPS]
-    plain = texts.str.strip()
-    if values and not any(re.match(r"[+-]?0\d", value) for value in values):
-        numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
-        if numbers.notna().all():
-            return plain.map(dict(zip(values, numbers, strict=True)))
-        if all(value.lower() in TRUTH for value in values):
-            return plain.map({value: TRUTH[value.lower()] for value in values})
-    return plain.where(plain != "")
+    different = [str(text) for text in texts.unique()]
+    values = [text for text in different if text.strip().lower() not in GAPS]
+    gaps = {text for text in different if not text.strip()}
+    if values and pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").notna().all():
+        gaps = set(different) - set(values)
+    if not values or not all(INTEGER.fullmatch(value) for value in values):
+        return texts.where(~texts.isin(gaps))
+    numbers = {value: int(value) for value in values}
+    exact = pd.array([numbers.get(text) for text in texts], dtype="Int64")
+    return pd.Series(exact).astype("Int64" if gaps else "int64")
 
 
 def read_decimal_commas(

@@ -1,22 +1,24 @@
 """A user's own table: CSV, TSV or Parquet with a column of labels."""
 
-from collections.abc import Collection
+import zlib
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 
 from noiseproof.data.dataset import Dataset
-from noiseproof.data.delimited import read_decimal_commas, read_delimited
+from noiseproof.data.delimited import Delimited, read_decimal_commas
 from noiseproof.data.labels import encode
 from noiseproof.errors import DataError, did_you_mean
-from noiseproof.extras import need
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SUFFIXES = frozenset({".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".pq"})
+PARQUET = frozenset({".parquet", ".pq"})
+SUFFIXES = frozenset({".csv", ".tsv", ".csv.gz", ".tsv.gz"}) | PARQUET
 
 
 def table_suffix(path: Path) -> str | None:
@@ -46,8 +48,7 @@ def read_table(path: str | Path, label: str) -> Dataset:
     missing = int(frame[label].isna().sum())
     if missing:
         raise DataError(f"{path}: {missing} of {len(frame)} rows have no {label!r}; remove them")
-    answers = frame[label].to_numpy()
-    codes, classes = encode(answers.astype(str) if answers.dtype.kind == "O" else answers, path)
+    codes, classes = encode(_answers(frame[label]), path)
     numbers = frame.drop(columns=label).select_dtypes(["number", "bool"], exclude="timedelta")
     if numbers.shape[1] == 0:
         raise DataError(f"{path}: no column of numbers beside {label!r}")
@@ -61,6 +62,18 @@ def read_table(path: str | Path, label: str) -> Dataset:
         path.stem,
         features=tuple(str(column) for column in numbers.columns),
     )
+
+
+def _answers(column: Any) -> Any:
+    """Return labels as an array: of text, but quantities as numbers, so that they are refused."""
+    import pandas as pd
+
+    answers = column.to_numpy()
+    if answers.dtype.kind != "O":
+        return answers
+    numbers = pd.to_numeric(pd.Series(answers), errors="coerce")
+    fractions = numbers.notna().all() and (numbers % 1 != 0).any()
+    return numbers.to_numpy(float) if fractions else answers.astype(str)
 
 
 class Table(NamedTuple):
@@ -81,8 +94,9 @@ def read_frame(
     *,
     encoding: str | None = None,
     numbers: Collection[str] | None = None,
+    texts: Collection[str] = (),
     commas: Collection[str] = (),
-    progress: bool = False,
+    hears: Callable[[int], None] | None = None,
 ) -> Table:
     """Read a table file, with every way it can fail as one line.
 
@@ -91,23 +105,46 @@ def read_frame(
         label: the column of labels: its texts are kept, so that NA and None may be classes.
         encoding: of the text; None is UTF-8, or UTF-16 where the file says so.
         numbers: the columns that may have decimal commas; None finds them by their looks.
-        commas: the columns that have them for sure, between semicolons.
-        progress: show a bar where reading takes longer than two seconds.
+        texts: the columns that are texts, whatever they look like.
+        commas: the columns that surely have decimal commas, between semicolons.
+        hears: is told how many bytes of text have been read, unpacked.
     """
-    need("fit", "pandas", "pyarrow", "tqdm")
+    suffix = table_suffix(path) or ".csv"
+    with readable(path, encoding):
+        if suffix in PARQUET:
+            return Table(_parquet(path, label))
+        file = Delimited.look(path, suffix, encoding)
+        kept = {*texts, *commas} if file.separator == ";" else texts
+        frame = file.frame(label=label, texts=kept, hears=hears)
+        if file.separator != ";":
+            return Table(frame)
+        inputs = frame.drop(columns=label) if label in frame.columns else frame
+        found = read_decimal_commas(inputs, numbers, commas)
+        return Table(frame.assign(**{name: inputs[name] for name in found}), tuple(found))
+
+
+def _parquet(path: Path, label: str | None) -> Any:
+    from pyarrow import parquet  # type: ignore[import-untyped]
+
+    with path.open("rb") as file:  # a name that is not UTF-8 is for Python to open
+        table = parquet.ParquetFile(file).read()
+    frame = table.to_pandas()
+    if label in frame.columns and label in table.column_names:
+        # By way of floats, as pandas has them where some are missing, integers would be rounded.
+        labels = table.column(label).to_pandas(integer_object_nulls=True)
+        frame[label] = labels.set_axis(frame.index)
+    return frame
+
+
+@contextmanager
+def readable(path: Path, encoding: str | None = None) -> Iterator[None]:
+    """Raise whatever goes wrong while a table file is read as a DataError of one line."""
     # Imported here because pandas takes half a second that nobody else should pay.
     import pandas as pd
 
     suffix = table_suffix(path) or ".csv"
     try:
-        if suffix in (".parquet", ".pq"):
-            return Table(pd.read_parquet(path))
-        frame, separator = read_delimited(path, suffix, encoding, progress, label, commas)
-        if separator != ";":
-            return Table(frame)
-        inputs = frame.drop(columns=label) if label in frame.columns else frame
-        found = read_decimal_commas(inputs, numbers, commas)
-        return Table(frame.assign(**{name: inputs[name] for name in found}), tuple(found))
+        yield
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except UnicodeError as error:
@@ -119,7 +156,7 @@ def read_frame(
         raise DataError(f"{path}: no encoding of the name {encoding!r}") from None
     except DataError:
         raise
-    except (OSError, EOFError, ValueError, pd.errors.ParserError) as error:
+    except (OSError, EOFError, ValueError, zlib.error, pd.errors.ParserError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise DataError(f"{path}: cannot be read as {suffix[1:]} ({reason})") from None
 

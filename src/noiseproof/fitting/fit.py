@@ -154,7 +154,7 @@ class Fitted:
 
     def predict_proba(self, X: Any) -> NDArray[np.float32]:
         """Return (N, K) the probability of each of :attr:`classes`."""
-        return self.model.probabilities(as_samples(X, labelled=False), Notes())
+        return self.model.probabilities(as_samples(X, labelled=False))
 
     @cached_property
     def suspects(self) -> Any:
@@ -265,7 +265,7 @@ def fit(
     text = [text] if isinstance(text, str) else text
     losses = [losses] if isinstance(losses, str) else losses
     _check_options(test, embeddings, test_embeddings, losses, search)
-    samples = as_samples(X, y, embeddings=embeddings, encoding=encoding, progress=watch.shown)
+    samples = as_samples(X, y, embeddings=embeddings, encoding=encoding)
     samples, codes, classes, rows, checked = _labelled(samples, y)
     features = learn_features(samples, text, seed, notes)
     tested, unfit = None, list[str]()

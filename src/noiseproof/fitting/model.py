@@ -1,6 +1,7 @@
 """A fitted model in a folder: JSON and arrays, nothing that runs when it is read."""
 
 import json
+import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import noiseproof
-from noiseproof.errors import DataError
+from noiseproof.errors import DataError, DataWarning
 from noiseproof.learn.learn import Learned
 from noiseproof.prepare.classes import Classes
 from noiseproof.prepare.features import Preprocessor, load_features
@@ -46,10 +47,18 @@ class Model:
     label: str = ""
     embeddings: bool = False
 
-    def probabilities(self, samples: Samples, notes: Notes) -> NDArray[np.float32]:
-        """Return (N, K) the probability of each class, and note what did not fit."""
-        parts = (self.features.transform(block, notes) for block in samples.blocks())
-        return np.concatenate([self.learned.predict_proba(part) for part in parts])
+    def probabilities(self, samples: Samples, notes: Notes | None = None) -> NDArray[np.float32]:
+        """Return (N, K) the probability of each class, and note what did not fit.
+
+        Without ``notes``, columns that have changed since the fit are Python warnings.
+        """
+        heard = Notes() if notes is None else notes
+        parts = (self.features.transform(block, heard) for block in samples.blocks())
+        found = np.concatenate([self.learned.predict_proba(part) for part in parts])
+        if notes is None:
+            for line in heard.warnings:
+                warnings.warn(line, DataWarning, stacklevel=3)
+        return found
 
     def save(self, folder: Path) -> None:
         """Write the files of the model into an existing folder."""
@@ -117,7 +126,9 @@ def _fits(model: Model) -> bool:
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write plain values, with the names of classes as they are spelled."""
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    # Half a character, which UTF-8 cannot hold, becomes \udc80, which is how JSON writes it.
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

@@ -1,64 +1,165 @@
-"""Predictions of a saved model for a file."""
+"""Predictions of a saved model for a file of any length, block by block."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from noiseproof import files
-from noiseproof.errors import ParameterError
+from noiseproof.data.table import PARQUET
+from noiseproof.errors import DataError, ParameterError
 from noiseproof.fitting.model import Model
+from noiseproof.prepare.classes import Classes
 from noiseproof.prepare.features import reading
+from noiseproof.prepare.forms import BLOCK
 from noiseproof.prepare.notes import Notes
-from noiseproof.prepare.read import read
+from noiseproof.prepare.read import read_blocks
+from noiseproof.prepare.spreadsheet import escape
+from noiseproof.progress import SILENT, Progress
+
+#: Probabilities that are in memory at a time, about.
+PROBABILITIES = 2_000_000
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What was predicted.
+
+    Args:
+        rows: how many there were.
+        counts: how many of them were predicted to be of each class, the most frequent first.
+        notes: how the file was read, a line each.
+        warnings: those of the notes that make the predictions doubtful.
+    """
+
+    rows: int
+    counts: dict[str, int]
+    notes: list[str]
+    warnings: list[str]
 
 
 def predict_file(
     model: Model,
     path: str | Path,
+    out: str | Path,
     *,
     embeddings: str | Path | None = None,
     encoding: str | None = None,
-    progress: bool = False,
-) -> tuple[Any, list[str]]:
-    """Return a DataFrame of predictions, a row for each row of a file, and what did not fit.
+    strict: bool = False,
+    progress: Progress = SILENT,
+) -> Predicted:
+    """Write the predictions for a file, a row for each of its rows, all or nothing.
 
-    Its columns are ``row``, ``prediction`` and for each class ``p(class)``.
+    The columns are ``row``, ``prediction`` and for each class ``p(class)``. In a CSV, texts that a
+    spreadsheet would run have an apostrophe before them
+    (:func:`~noiseproof.prepare.spreadsheet.unescape` takes it off).
 
     Args:
         model: from :func:`~noiseproof.fitting.model.load_model`.
         path: a file or folder of the kind the model was fitted to, labels not needed.
+        out: where to; Parquet if its name ends in ``.parquet``, otherwise CSV.
         embeddings: a file of features for its rows, where the model was fitted to such.
         encoding: of a text file; None is UTF-8.
-        progress: show a bar where reading takes long.
+        strict: take it for an error that columns have changed since the fit.
+        progress: hears how much has been read.
     """
-    import pandas as pd
-
     if model.embeddings and embeddings is None:
         raise ParameterError(
             "the model was fitted to embeddings; give those of these rows: --embeddings"
         )
+    if embeddings is not None and not model.embeddings:
+        raise ParameterError("--embeddings: the model was not fitted to embeddings")
+    options = {"embeddings": embeddings, "encoding": encoding, "progress": progress}
+    found: list[Predicted] = []
+
+    def write(file: BinaryIO) -> None:
+        found.append(_write(model, Path(path), file, Path(out).suffix.lower(), options))
+        if strict and found[0].warnings:
+            raise DataError(f"{path}: {'; '.join(found[0].warnings)} (--strict)")
+
+    files.write(out, write)
+    return found[0]
+
+
+def _write(
+    model: Model, path: Path, file: BinaryIO, suffix: str, options: dict[str, Any]
+) -> Predicted:
     notes = Notes()
-    samples = read(
-        path, model.label or None, labelled=False, embeddings=embeddings, encoding=encoding,
-        progress=progress, **reading(model.features),
-    )  # fmt: skip
-    probabilities = model.probabilities(samples, notes)
-    table = pd.DataFrame(
-        {
-            "row": samples.rows or range(len(samples)),
-            "prediction": model.classes.values[probabilities.argmax(axis=1)],
-        }
-    )
-    shares = pd.DataFrame(probabilities, columns=[f"p({name})" for name in model.classes.names])
-    return pd.concat([table, shares.round(6)], axis=1), [*samples.notes, *notes.lines]
+    said: dict[str, None] = {}
+    counts = np.zeros(len(model.classes), dtype=np.int64)
+    table = _Parquet(file, model.classes) if suffix in PARQUET else _Csv(file, model.classes)
+    rows = max(1, min(BLOCK, PROBABILITIES // len(model.classes)))
+    blocks = read_blocks(path, model.label or None, rows=rows, **reading(model.features), **options)
+    done = 0
+    for block in blocks:
+        probabilities = model.probabilities(block, notes)
+        codes = probabilities.argmax(axis=1)
+        names = block.rows or range(done, done + len(block))
+        table.write(names, codes, probabilities)
+        counts += np.bincount(codes, minlength=len(counts))
+        said |= dict.fromkeys(block.notes)
+        done += len(block)
+    table.close()
+    order = [int(k) for k in np.argsort(-counts, kind="stable") if counts[k]]
+    found = {model.classes.names[k]: int(counts[k]) for k in order}
+    return Predicted(done, found, [*said, *notes.lines], notes.warnings)
+
+
+class _Csv:
+    """Writes predictions as CSV."""
+
+    def __init__(self, file: BinaryIO, classes: Classes) -> None:
+        self.file, self.classes = file, classes
+        self.writer: Any = None
+
+    def write(self, rows: Any, codes: NDArray[np.int64], probabilities: Any) -> None:
+        import pyarrow as pa  # type: ignore[import-untyped]
+
+        names = rows if isinstance(rows, range) else [self.text(row) for row in rows]
+        if self.classes.kind == "integer" and self.classes.values.dtype.kind in "iu":
+            labels = pa.array(self.classes.values)
+        else:
+            labels = pa.array([self.text(name) for name in self.classes.names], pa.string())
+        shares = np.round(probabilities, 6)
+        table = pa.table(
+            {"row": np.asarray(names) if isinstance(rows, range) else pa.array(names),
+             "prediction": labels.take(pa.array(codes))}
+            | {f"p({name})": shares[:, k] for k, name in enumerate(self.classes.names)}
+        )  # fmt: skip
+        if self.writer is None:
+            self.writer = self.open(table.schema)
+        self.writer.write_table(table)
+
+    def open(self, schema: Any) -> Any:
+        from pyarrow.csv import CSVWriter  # type: ignore[import-untyped]
+
+        return CSVWriter(self.file, schema)
+
+    def text(self, text: str) -> str:
+        return escape(text)
+
+    def close(self) -> None:
+        self.writer.close()
+
+
+class _Parquet(_Csv):
+    """Writes predictions as Parquet."""
+
+    def open(self, schema: Any) -> Any:
+        from pyarrow.parquet import ParquetWriter  # type: ignore[import-untyped]
+
+        return ParquetWriter(self.file, schema)
+
+    def text(self, text: str) -> str:
+        return text
 
 
 def check_out(out: Path, force: bool, file: Path, model: Path) -> None:
     """Say at once that predictions of a model for a file cannot be written there."""
     files.check_file(out, force)
-    if out.exists() and (out.samefile(file) or model.resolve() in out.resolve().parents):
+    parents = out.resolve().parents
+    sources = [folder.resolve() in parents for folder in (file, model)]
+    if out.exists() and (any(sources) or (file.exists() and out.samefile(file))):
         raise ParameterError(f"{out} is what the predictions are made from; it is left as it is")
-
-
-def write_table(table: Any, out: Path) -> None:
-    """Write a table as CSV, whole or not at all."""
-    files.write(out, lambda file: table.to_csv(file, index=False))

@@ -1,4 +1,4 @@
-"""What is worth knowing of labels before anything is learnt from them."""
+"""What is worth knowing about labels before anything is learnt from them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,11 +9,12 @@ from scipy import sparse
 
 from noiseproof.noise import stream
 from noiseproof.prepare.classes import Classes, Codes
+from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 
-#: A class with fewer rows is said to be small.
+#: Warn of a class with fewer rows than this.
 SMALL = 20
-#: One class so many times as frequent as another is said to be.
+#: Warn when the largest class has this many times the rows of the smallest.
 UNEVEN = 10
 
 
@@ -22,13 +23,14 @@ class Checked:
     """What was found.
 
     Args:
-        name: of the data.
-        rows: with a label.
-        unlabelled: rows without one, set aside.
+        name: what the data are called.
+        rows: how many have a label.
+        unlabelled: how many have none, and are set aside.
         counts: rows of each class.
         classes: their names.
         repeated: rows that equal another.
         conflicting: rows that equal another with a different label.
+        lookalikes: groups of classes whose names differ in case, spaces or Unicode form alone.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Checked:
     classes: tuple[str, ...]
     repeated: int
     conflicting: int
+    lookalikes: tuple[tuple[str, ...], ...] = ()
 
     @property
     def line(self) -> str:
@@ -61,6 +64,9 @@ class Checked:
             )
         elif self.counts[low] < SMALL:
             found.append(f"{self.classes[low]} has {self.counts[low]} rows, few to learn from")
+        if self.lookalikes:
+            groups = [" and ".join(repr(name) for name in group) for group in self.lookalikes]
+            found.append(f"labels that look alike are different classes: {shortlist(groups)}")
         if self.repeated:
             labels = f"{self.conflicting:,} of them under different labels"
             found.append(f"{self.repeated:,} rows are repeated, {labels}")
@@ -79,6 +85,7 @@ def check(samples: Samples, codes: Codes, classes: Classes, unlabelled: int) -> 
         classes.names,
         repeated,
         conflicting,
+        tuple(classes.lookalikes),
     )
 
 

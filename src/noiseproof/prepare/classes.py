@@ -1,5 +1,7 @@
 """The classes of a user's labels: whatever type they come as, 0..K-1 inside, and back."""
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,9 +15,9 @@ from noiseproof.prepare.forms import plain
 Kind = Literal["text", "integer", "boolean"]
 Codes = NDArray[np.int64]
 
-#: Of a missing label.
+#: The code of a missing label.
 MISSING = -1
-#: More different whole numbers than this, on more than a tenth of the rows, are a quantity.
+#: More different numbers than this, on more than a tenth of the rows, are a quantity.
 MANY = 50
 
 
@@ -23,9 +25,11 @@ MANY = 50
 class Classes:
     """The names of K classes, sorted, and the type they had.
 
+    Labels are kept as they are: ``a`` and ``a`` with a space after it are two classes.
+
     Args:
         names: as text.
-        kind: what the labels were: text, whole numbers (also written 3.0), or booleans.
+        kind: what the labels were: text, whole numbers (floats such as 3.0 too), or booleans.
         dtype: of whole numbers and of dates, as numpy calls it; "" is the usual one.
 
     >>> codes, classes = encode([3.0, 1.0, None, 3.0, 1.0], "votes.csv")
@@ -44,10 +48,25 @@ class Classes:
     def values(self) -> NDArray[Any]:
         """The K labels as they came: text, numbers, booleans or dates."""
         if self.kind == "integer":
-            return np.array([int(name) for name in self.names]).astype(self.dtype or "int64")
+            numbers = np.array([int(name) for name in self.names], dtype=object)
+            return numbers.astype(self.dtype or "int64")
         if self.kind == "boolean":
             return np.array([name == "True" for name in self.names])
+        if any(name.endswith("\0") for name in self.names):
+            return np.array(self.names, dtype=object)  # numpy's own texts would lose the end
         return np.array(self.names).astype(self.dtype or "str")
+
+    @property
+    def lookalikes(self) -> list[tuple[str, ...]]:
+        """Groups of names that differ in case, spaces, Unicode form or as numbers are written.
+
+        >>> Classes(("1", "1.0", "Cat", "cat", "dog"), "text").lookalikes
+        [('1', '1.0'), ('Cat', 'cat')]
+        """
+        groups: dict[Any, list[str]] = {}
+        for name in self.names:
+            groups.setdefault(_folded(name), []).append(name)
+        return [tuple(group) for group in groups.values() if len(group) > 1]
 
     def codes(self, labels: Any, where: str) -> Codes:
         """Return the numbers of other labels of the same classes, MISSING where there is none.
@@ -66,7 +85,8 @@ def encode(labels: Any, where: str) -> tuple[Codes, Classes]:
     """Number the classes of some labels; a label column that holds none is an error.
 
     Args:
-        labels: text, whole numbers, booleans, floats without a fraction; missing values allowed.
+        labels: text, whole numbers, booleans, floats without a fraction; missing values allowed,
+            and texts of nothing but spaces are missing too.
         where: the file and column, for messages.
     """
     values, kind, dtype = _as_text(labels, where)
@@ -83,12 +103,18 @@ def encode(labels: Any, where: str) -> tuple[Codes, Classes]:
     return codes, classes
 
 
+def _folded(name: str) -> Any:
+    text = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    return float(text) if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", text) else text
+
+
 def _check_count(names: Sequence[str], present: Sequence[str], kind: Kind, where: str) -> None:
     if len(names) < 2:
         raise DataError(f"{where}: one class only, {names[0]!r}; there is nothing to tell apart")
-    quantity = kind == "integer" and len(names) > max(MANY, len(present) // 10)
+    numbers = kind == "integer" or all(isinstance(_folded(name), float) for name in names)
+    quantity = numbers and len(names) > max(MANY, len(present) // 10)
     if quantity or len(names) > max(MANY, len(present) // 2):
-        what = "a quantity" if kind == "integer" else "a name or free text"
+        what = "a quantity" if numbers else "a name or free text"
         raise DataError(
             f"{where}: {len(names)} different values in {len(present)} rows are {what}, not classes"
         )
@@ -98,8 +124,11 @@ def _check_sizes(counts: NDArray[Any], classes: Classes, where: str) -> None:
     single = [classes.names[i] for i in np.flatnonzero(counts == 1)]
     if single:
         more = f" (and {len(single) - 1} more)" if len(single) > 1 else ""
+        alike = next((g for g in classes.lookalikes if single[0] in g), ())
+        other = next((f" such as {name!r}" for name in alike if name != single[0]), "")
         raise DataError(
-            f"{where}: class {single[0]!r}{more} has one row; merge it with another or remove it"
+            f"{where}: class {single[0]!r}{more} has one row; merge it with another{other} or "
+            "remove it"
         )
 
 
@@ -107,7 +136,10 @@ def _as_text(labels: Any, where: str) -> tuple[list[str | None], Kind, str]:
     """Return each label as text, None where it is missing, and what the labels were."""
     import pandas as pd
 
-    column = labels if isinstance(labels, pd.Series) else pd.Series(_plain(labels, where))
+    column = labels
+    if not isinstance(labels, pd.Series):
+        values = _plain(labels, where)
+        column = pd.Series(values, dtype=object if values.dtype.kind == "U" else values.dtype)
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = pd.Series(np.asarray(column))
     column = column.reset_index(drop=True)
@@ -123,10 +155,10 @@ def _as_text(labels: Any, where: str) -> tuple[list[str | None], Kind, str]:
         kind, texts = "integer", [str(number) for number in _whole(present, where)]
         dtype = _dtype(column, texts)
     else:
-        texts = [str(value).strip() for value in present]
+        texts = [str(value) for value in present]
     out: list[str | None] = [None] * len(column)
     for at, text in zip(np.flatnonzero(~missing), texts, strict=True):
-        out[at] = text or None
+        out[at] = text if text.strip() else None
     return out, kind, dtype
 
 
@@ -138,6 +170,7 @@ def _dtype(column: Any, texts: Sequence[str]) -> str:
 
 
 def _plain(labels: Any, where: str) -> Any:
+    """Return labels as a column that holds each of them exactly."""
     if hasattr(labels, "detach"):
         labels = plain(labels)
     if isinstance(labels, np.ma.MaskedArray):
@@ -151,11 +184,16 @@ def _plain(labels: Any, where: str) -> Any:
         labels = values = values[:, 0]
     if values.ndim != 1:
         raise DataError(f"{where}: expected one label a row, got labels of shape {values.shape}")
-    return list(labels) if values.dtype.kind not in "biufMUS" else _decoded(values)
-
-
-def _decoded(values: NDArray[Any]) -> NDArray[Any]:
-    return np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
+    if values.dtype.kind == "S":
+        return np.char.decode(values, "utf-8").astype(object)
+    if isinstance(labels, np.ndarray) and values.dtype.kind in "biufMU":
+        return values
+    if values.dtype.kind in "biufM" and len({type(label) for label in labels}) == 1:
+        return values
+    # Integers beside None or floats, texts that numpy would cut at a NUL, and so on.
+    exact = np.empty(len(labels), dtype=object)
+    exact[:] = list(labels)
+    return exact
 
 
 def _all(values: Any, types: tuple[type, ...]) -> bool:

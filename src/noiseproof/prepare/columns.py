@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.prepare.forms import LARGEST
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.values import as_days, as_numbers, as_text
 
@@ -65,21 +64,18 @@ class Number:
     def fill(self, column: Any, out: Block, notes: Notes) -> None:
         """Write the features of a column into ``out`` (N, width); count what could not be read."""
         values = as_numbers(column)
-        absent, huge = ~np.isfinite(values), int(np.isinf(values).sum())
+        absent, empty = ~np.isfinite(values), column.isna().to_numpy()
         values[absent] = self.median
         if self.spread:
             values = np.arcsinh((values - self.median) / self.spread)
         out[:, 0] = (values - self.mean) / self.std
         if self.missing:
             out[:, 1] = absent
-        empty = column.isna().to_numpy()
         unread = absent & ~empty
-        count = int(unread.sum())
-        beyond = f"infinite or beyond {LARGEST:.0e}"
         notes.tally(
             self.name, rows=len(values), missing=int(empty.sum()), often_missing=self.missing,
-            unread=count, problem=beyond if count == huge else "not a number",
-            examples=[] if count == huge else _first(column, unread),
+            unread=int(unread.sum()), problem="not a number of float32",
+            examples=_first(column, unread),
         )  # fmt: skip
 
 

@@ -64,7 +64,8 @@ def reading(features: Preprocessor) -> dict[str, Any]:
     if isinstance(features, ImageFeatures):
         return {"size": features.shape[1]}
     if isinstance(features, TableFeatures):
-        return {"numbers": features.numbers, "commas": features.commas}
+        texts = {column.name for column in features.columns} - features.numbers
+        return {"numbers": features.numbers, "texts": texts, "commas": features.commas}
     return {}
 
 

@@ -9,8 +9,9 @@ from scipy import sparse
 
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.forms import as_inputs, check_range, plain
-from noiseproof.prepare.read import read, split_label, tidy
+from noiseproof.prepare.read import read
 from noiseproof.prepare.samples import Samples
+from noiseproof.prepare.table_files import split_label, tidy
 
 
 def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) -> Samples:
@@ -51,7 +52,8 @@ def _frame(frame: Any, y: Any, labelled: bool) -> Samples:
         return Samples("the table", frame, y)
     if y not in frame.columns and not labelled:
         return Samples("the table", frame)
-    return Samples("the table", *split_label(frame, y, "the table"))
+    inputs, labels, notes = split_label(frame, y, "the table")
+    return Samples("the table", inputs, labels, notes=notes)
 
 
 def _array(X: Any) -> Any:

@@ -1,11 +1,12 @@
-"""Whether a file fits into memory, asked before it is read."""
+"""Whether a file fits into memory, asked before it is read and while it is unpacked."""
 
 import os
 from pathlib import Path
 
 from noiseproof.errors import DataError
+from noiseproof.progress import Progress
 
-#: Reading a file and learning from it need about this many times the size of what is in it.
+#: Reading a file and learning from it need about this many times the size of its content.
 NEED = 4
 GIGA = 10**9
 
@@ -14,10 +15,34 @@ def check_fits(path: Path, size: int) -> None:
     """Refuse a file whose content, ``size`` bytes, is too large to learn from on this machine."""
     free = available()
     if free is not None and size * NEED > free:
-        raise DataError(
-            f"{path}: {size / GIGA:.1f} GB need about {size * NEED / GIGA:.1f} GB of memory, "
-            f"{free / GIGA:.1f} GB are free; fit on a sample of the rows"
-        )
+        raise _too_large(path, f"{size / GIGA:.1f} GB", size, free)
+
+
+def _too_large(path: Path, content: str, size: int, free: int) -> DataError:
+    return DataError(
+        f"{path}: {content} need about {size * NEED / GIGA:.1f} GB of memory, "
+        f"{free / GIGA:.1f} GB are free; fit on a sample of the rows"
+    )
+
+
+class Budget:
+    """Hears how much of a file has been read, shows it, and stops what unpacks to too much.
+
+    Args:
+        path: the file, for the message.
+        size: how much there is to read, where it is not packed.
+        progress: hears how far it is.
+    """
+
+    def __init__(self, path: Path, size: int, progress: Progress) -> None:
+        self.path, self.size, self.progress = path, size, progress
+        self.free = available()
+
+    def hear(self, done: int) -> None:
+        """Hear that so many bytes were read, unpacked."""
+        if self.free is not None and done * NEED > self.free:
+            raise _too_large(self.path, f"{done / GIGA:.1f} GB and more", done, self.free)
+        self.progress.update(min(done, self.size), self.size)
 
 
 def available() -> int | None:

@@ -22,6 +22,7 @@ class Samples:
         rows: what to call each row; None means by its number, from 0.
         notes: what there is to say about how they were read.
         commas: the columns of a table whose numbers are written 3,14.
+        others: the columns that the file has and that were not read.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Samples:
     rows: list[str] | None = None
     notes: tuple[str, ...] = ()
     commas: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return int(self.inputs.shape[0])
@@ -50,10 +52,10 @@ class Samples:
         names = None if self.rows is None else [self.rows[at] for at in keep]
         return Samples(self.name, inputs, None, names, self.notes, self.commas)
 
-    def blocks(self) -> Iterator["Samples"]:
+    def blocks(self, rows: int = BLOCK) -> Iterator["Samples"]:
         """Return the rows in blocks, so that what is made of them needs little memory."""
-        for start in range(0, len(self), BLOCK):
-            part = slice(start, start + BLOCK)
+        for start in range(0, len(self), rows):
+            part = slice(start, start + rows)
             inputs = self.inputs.iloc[part] if self.kind == "table" else self.inputs[part]
             names = None if self.rows is None else self.rows[part]
             yield Samples(self.name, inputs, None, names, self.notes, self.commas)

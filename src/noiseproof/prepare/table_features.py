@@ -75,7 +75,7 @@ class TableFeatures:
             raise DataError(f"{samples.name}: has none of the model's columns, {', '.join(names)}")
         for name in absent:
             notes.add("columns not there, taken as empty", name, warn=True)
-        for name in frame.columns:
+        for name in (*frame.columns, *samples.others):
             if name not in names and name not in self.left_out:
                 notes.add("columns the model does not use", name)
         return self._matrix(frame, notes)

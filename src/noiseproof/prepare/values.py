@@ -13,6 +13,9 @@ SLASHED = (
     r"(?P<first>\d{1,2})(?P<mark>[/.])(?P<second>\d{1,2})[/.](?P<year>\d{4}|\d{2})(?P<time> .*)?"
 )
 
+#: A column of these words and gaps is numbers, as it is without gaps.
+TRUTH = {"true": 1.0, "false": 0.0}
+
 
 def as_numbers(column: Any) -> NDArray[np.float64]:
     """Return a column as new floats: NaN for what is not a number, infinite beyond LARGEST."""
@@ -26,7 +29,11 @@ def as_numbers(column: Any) -> NDArray[np.float64]:
     if types.is_bool_dtype(column):
         column = column.astype("float64")
     elif not types.is_numeric_dtype(column):
-        column = pd.to_numeric(column.astype(object), errors="coerce")
+        texts = column.astype(object)
+        column = pd.to_numeric(texts, errors="coerce")
+        if column.isna().any():
+            truth = texts[column.isna()].astype(str).str.strip().str.lower().map(TRUTH)
+            column = column.fillna(truth)
     numbers = np.array(column.to_numpy(np.float64, na_value=np.nan))
     numbers[np.abs(numbers) > LARGEST] = np.inf
     return numbers

@@ -1,0 +1,68 @@
+"""The command that asks a fitted model."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from noiseproof.cli.app import (
+    EmbeddingsOption,
+    EncodingOption,
+    ForceOption,
+    JsonOption,
+    QuietOption,
+    app,
+)
+from noiseproof.progress import on_terminal, printable
+
+
+@app.command()
+def predict(
+    folder: Annotated[Path, typer.Argument(help="The folder that `noiseproof fit` wrote.")],
+    file: Annotated[
+        Path, typer.Argument(help="Rows like those of the fit, labels not needed; any length.")
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Where to write the predictions: .csv or .parquet.")
+    ] = Path("predictions.csv"),
+    embeddings: EmbeddingsOption = None,
+    encoding: EncodingOption = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Write nothing if columns changed since the fit.")
+    ] = False,
+    force: ForceOption = False,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Predict the class of each row, with the probability of every class.
+
+    Example: noiseproof predict reviews-fit new.csv --out predictions.csv
+    """
+    from noiseproof.fitting.model import load_model
+    from noiseproof.fitting.predict import check_out, predict_file
+
+    check_out(out, force, file, folder)
+    model = load_model(folder)
+    silent = quiet or as_json
+    with on_terminal(silent) as progress:
+        progress.step("predict")
+        found = predict_file(
+            model, file, out, embeddings=embeddings, encoding=encoding, strict=strict,
+            progress=progress,
+        )  # fmt: skip
+    for line in found.warnings:
+        print(f"warning: {printable(line)}", file=sys.stderr)
+    for line in found.notes:
+        if not silent and line not in found.warnings:
+            print(f"note: {printable(line)}", file=sys.stderr)
+    if as_json:
+        content = {
+            "out": str(out), "rows": found.rows, "counts": found.counts, "notes": found.notes,
+            "warnings": found.warnings,
+        }  # fmt: skip
+        print(json.dumps(content, indent=1, ensure_ascii=False))
+    elif not quiet:
+        shares = [f"{name} {count:,}" for name, count in list(found.counts.items())[:6]]
+        print(printable(f"wrote {out}: {found.rows:,} rows ({', '.join(shares)})"))

@@ -1,0 +1,77 @@
+"""Arrays in files: ``.npz`` with X and y, ``.npy``."""
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.data.npz import read_arrays
+from noiseproof.errors import DataError
+from noiseproof.prepare.file_names import shown
+from noiseproof.prepare.forms import as_inputs
+from noiseproof.prepare.memory import check_fits
+from noiseproof.prepare.samples import Samples
+
+SUFFIXES = frozenset({".npz", ".npy"})
+
+
+def read_array_file(path: Path, labelled: bool) -> Samples:
+    """Read X, and y where labels are wanted."""
+    check_fits(path, _size(path))
+    arrays = {"X": _npy(path)} if path.suffix.lower() == ".npy" else read_arrays(path)
+    wanted = ("X", "y") if labelled else ("X",)
+    for name in wanted:
+        if name not in arrays:
+            raise DataError(f"{path}: has no array {name}, only {', '.join(arrays) or 'nothing'}")
+    inputs, labels = as_inputs(arrays["X"], str(path)), arrays.get("y")
+    if labels is not None and labels.ndim != 1:
+        raise DataError(f"{path}: expected y of shape (N,), got {labels.shape}")
+    if labels is not None and len(labels) != len(inputs):
+        raise DataError(f"{path}: {len(inputs)} rows in X but {len(labels)} labels in y")
+    if labels is not None and "classes" in arrays and labels.dtype.kind in "iu":
+        labels = _named(labels, arrays["classes"], path)
+    return Samples(shown(path.name), inputs, labels)
+
+
+def array_blocks(path: Path, rows: int) -> Iterator[Samples]:
+    """Return the rows of X in blocks; those of an ``.npy`` are never in memory all at once."""
+    if path.suffix.lower() == ".npz":
+        yield from read_array_file(path, labelled=False).blocks(rows)
+        return
+    X = _npy(path, mmap_mode="r")
+    if X.ndim < 2:
+        as_inputs(X, str(path))  # says what is wrong
+    for start in range(0, len(X), rows):
+        yield Samples(shown(path.name), as_inputs(X[start : start + rows], str(path)))
+
+
+def _named(labels: NDArray[Any], names: NDArray[Any], path: Path) -> NDArray[Any]:
+    if names.ndim != 1:
+        raise DataError(f"{path}: expected `classes` of shape (K,), got {names.shape}")
+    if len(labels) and (labels.min() < 0 or labels.max() >= len(names)):
+        raise DataError(f"{path}: a label in y is outside 0..{len(names) - 1}, the `classes`")
+    return np.asarray(names.astype(str)[labels])
+
+
+def _size(path: Path) -> int:
+    if path.suffix.lower() == ".npy":
+        return path.stat().st_size
+    try:
+        with zipfile.ZipFile(path) as file:
+            return sum(part.file_size for part in file.infolist())
+    except (zipfile.BadZipFile, OSError):
+        return path.stat().st_size  # whatever is wrong with it, reading will say
+
+
+def _npy(path: Path, mmap_mode: Any = None) -> NDArray[Any]:
+    try:
+        with path.open("rb") as stream:
+            if stream.read(6) != np.lib.format.MAGIC_PREFIX:
+                raise ValueError("not an .npy file")
+        return np.asanyarray(np.load(path, mmap_mode=mmap_mode, allow_pickle=False))
+    except (OSError, ValueError, EOFError) as error:
+        reason = str(error).partition("\n")[0].partition(" when allow_pickle")[0]
+        raise DataError(f"{path}: cannot be read as .npy ({reason})") from None

@@ -1,0 +1,27 @@
+"""Texts in a CSV that a spreadsheet must not run as formulas."""
+
+import re
+
+#: How a formula begins in some spreadsheet; full-width signs are signs in some countries.
+FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def escape(text: str) -> str:
+    """Return a text that no spreadsheet runs: an apostrophe before what could be a formula.
+
+    Numbers are left as they are. :func:`unescape` gives the text back.
+
+    >>> escape("=HYPERLINK(A1)"), escape("'=1"), escape("-1"), escape("cat")
+    ("'=HYPERLINK(A1)", "''=1", '-1', 'cat')
+    """
+    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def unescape(text: str) -> str:
+    """Undo :func:`escape`, in a file that noiseproof wrote and somebody may have saved again.
+
+    >>> unescape("'=HYPERLINK(A1)"), unescape("'cat'")
+    ('=HYPERLINK(A1)', "'cat'")
+    """
+    return text[1:] if text[:1] == "'" and FORMULA.match(text) else text

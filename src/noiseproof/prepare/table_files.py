@@ -1,0 +1,237 @@
+"""Tables in files: CSV, TSV, Parquet, a folder of Parquet files."""
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from noiseproof.data.delimited import COMMA_NUMBER, Delimited, read_decimal_commas
+from noiseproof.data.table import PARQUET, Table, read_frame, readable, table_suffix
+from noiseproof.errors import DataError, ParameterError, did_you_mean
+from noiseproof.prepare.file_names import shown
+from noiseproof.prepare.memory import Budget, check_fits
+from noiseproof.prepare.notes import shortlist
+from noiseproof.prepare.samples import Samples
+from noiseproof.progress import SILENT, Progress
+
+
+def parquet_files(folder: Path) -> list[Path]:
+    """Return the Parquet files in a folder, in the order of their names."""
+    found = (file for file in folder.rglob("*") if file.suffix.lower() in PARQUET)
+    return sorted(file for file in found if file.is_file() and file.name[0] not in "._")
+
+
+def read_table_file(
+    path: Path,
+    label: str | None,
+    *,
+    labelled: bool,
+    alone: bool = False,
+    encoding: str | None = None,
+    numbers: Collection[str] | None = None,
+    texts: Collection[str] = (),
+    commas: Collection[str] = (),
+    progress: Progress = SILENT,
+) -> Samples:
+    """Read a whole table; the arguments are those of :func:`~noiseproof.prepare.read.read`.
+
+    Args:
+        alone: whether the labels may be the only column.
+    """
+    files = parquet_files(path) if path.is_dir() else [path]
+    size = sum(_size(file) for file in files)
+    check_fits(path, size)
+    budget = Budget(path, size, progress)
+    tables = [
+        read_frame(
+            file, label, encoding=encoding, numbers=numbers, texts=texts, commas=commas,
+            hears=budget.hear,
+        )
+        for file in files
+    ]  # fmt: skip
+    return _samples(path, _joined(tables), label, labelled, alone)
+
+
+def table_blocks(
+    path: Path,
+    label: str | None,
+    *,
+    rows: int,
+    encoding: str | None = None,
+    numbers: Collection[str] | None = None,
+    texts: Collection[str] = (),
+    commas: Collection[str] = (),
+    progress: Progress = SILENT,
+) -> Iterator[Samples]:
+    """Return the columns ``numbers`` and ``texts`` of a table in blocks of rows, without labels.
+
+    The blocks are read as the whole would be: what a column is was found out at the fit.
+    """
+    wanted = {*(numbers or ()), *texts}
+    files = parquet_files(path) if path.is_dir() else [path]
+    for file in files:
+        with readable(file, encoding):
+            if table_suffix(file) in PARQUET:
+                yield from _parquet_blocks(file, label, wanted, rows, progress)
+            else:
+                known = set(commas)
+                yield from _text_blocks(file, label, encoding, wanted, texts, known, rows, progress)
+
+
+def _text_blocks(
+    path: Path,
+    label: str | None,
+    encoding: str | None,
+    wanted: set[str],
+    texts: Collection[str],
+    commas: set[str],
+    rows: int,
+    progress: Progress,
+) -> Iterator[Samples]:
+    file = Delimited.look(path, table_suffix(path) or ".csv", encoding)
+    size = path.stat().st_size
+    only = _only(file.columns, wanted)
+    numbers = [name for name in only if name in wanted and name not in texts]
+    if file.separator == ";":
+        # Whether 1.500 is one and a half or a thousand more is for the whole column to say.
+        commas = (commas | _comma_columns(file, set(numbers) - commas)) & set(numbers)
+    else:
+        commas = set()
+    found: dict[str, None] = {}
+    # All columns are parsed: of a row with too many fields, pandas would drop some without a word.
+    for whole in file.frames(
+        texts={*texts, *commas}, rows=rows,
+        hears=lambda done: progress.update(min(done, size), size),
+    ):  # fmt: skip
+        frame = whole[only].copy(deep=False)
+        found |= dict.fromkeys(read_decimal_commas(frame, list(commas), commas))
+        yield Samples(
+            shown(path.name), frame, notes=_about(tuple(found)), commas=tuple(found),
+            others=_others(file.columns, only, label),
+        )  # fmt: skip
+
+
+def _comma_columns(file: Delimited, numbers: set[str]) -> set[str]:
+    """Return the columns of numbers in which any has a decimal comma."""
+    found: set[str] = set()
+    if numbers:
+        for frame in file.frames(texts=numbers, only=numbers):
+            found |= {n for n in numbers - found if frame[n].str.fullmatch(COMMA_NUMBER).any()}
+    return found
+
+
+def _parquet_blocks(
+    path: Path, label: str | None, wanted: set[str], rows: int, progress: Progress
+) -> Iterator[Samples]:
+    from pyarrow import parquet  # type: ignore[import-untyped]
+
+    with path.open("rb") as stream:
+        file = parquet.ParquetFile(stream, pre_buffer=False)  # or the whole is in memory
+        columns = tuple(file.schema_arrow.names)
+        only, total, done = _only(columns, wanted), file.metadata.num_rows, 0
+        for batch in file.iter_batches(batch_size=rows, columns=only):
+            frame = tidy(batch.to_pandas(), str(path))
+            done += len(frame)
+            progress.update(done, total)
+            yield Samples(shown(path.name), frame, others=_others(columns, only, label))
+
+
+def _only(columns: tuple[str, ...], wanted: set[str]) -> list[str]:
+    # Without any there is still to say that there is none.
+    return [name for name in columns if name in wanted] or list(columns[:1])
+
+
+def _others(columns: tuple[str, ...], only: list[str], label: str | None) -> tuple[str, ...]:
+    known = {*only, *([label, *second_labels(columns, label)] if label else ())}
+    return tuple(name for name in columns if name not in known)
+
+
+def _joined(tables: list[Table]) -> Table:
+    if len(tables) == 1:
+        return tables[0]
+    import pandas as pd
+
+    return Table(pd.concat([table.frame for table in tables], ignore_index=True))
+
+
+def _samples(path: Path, table: Table, label: str | None, labelled: bool, alone: bool) -> Samples:
+    frame, commas, name = tidy(table.frame, str(path)), table.decimal_commas, shown(path.name)
+    if labelled and label is None:
+        raise ParameterError(f"{path}: which column has the labels? Its columns: {_some(frame)}")
+    if label is None or (label not in frame.columns and not labelled):
+        return Samples(name, frame, notes=_about(commas), commas=commas)
+    inputs, labels, more = split_label(frame, label, str(path), alone)
+    return Samples(name, inputs, labels, notes=(*_about(commas), *more), commas=commas)
+
+
+def _about(commas: tuple[str, ...]) -> tuple[str, ...]:
+    return (f"numbers read with a decimal comma: {shortlist(commas)}",) if commas else ()
+
+
+def tidy(frame: Any, where: str) -> Any:
+    """Return a table with rows counted from 0 and columns of different names."""
+    frame = frame.set_axis([_name(column) for column in frame.columns], axis=1)
+    frame = frame.reset_index(drop=True)
+    repeated = frame.columns[frame.columns.duplicated()]
+    if len(repeated):
+        raise DataError(f"{where}: two columns are called {repeated[0]!r}")
+    return frame
+
+
+def _name(column: Any) -> str:
+    """Return what to call a column; that of a MultiIndex by all its levels."""
+    parts = [str(part) for part in column] if isinstance(column, tuple) else [str(column)]
+    return " ".join(part for part in parts if part) or str(column)
+
+
+def split_label(
+    frame: Any, label: str, where: str, alone: bool = False
+) -> tuple[Any, Any, tuple[str, ...]]:
+    """Return a table without its column of labels, that column, and what there is to note.
+
+    Args:
+        alone: whether the labels may be the only column.
+    """
+    if label not in frame.columns:
+        hint = did_you_mean(label, frame.columns)
+        if len(hint) > 300:  # nothing near it, and many that it could be
+            hint = f"; its columns: {_some(frame)}"
+        raise DataError(f"{where}: no column {label!r}{hint}")
+    again = second_labels(frame.columns, label)
+    rest = frame.drop(columns=[label, *again])
+    if rest.shape[1] == 0 and not alone:
+        raise DataError(f"{where}: no column beside {label!r}")
+    notes = (f"left out, labels once more: {shortlist(again)}",) if again else ()
+    return rest, frame[label], notes
+
+
+def second_labels(columns: Collection[str], label: str) -> list[str]:
+    """Return the columns that repeat the name of the labels: a model must not learn from them.
+
+    >>> second_labels(["x", "y", "y.1", "y.x"], "y")
+    ['y.1']
+    """
+    return [name for name in columns if re.fullmatch(rf"{re.escape(label)}\.\d+", str(name))]
+
+
+def _some(frame: Any, most: int = 12) -> str:
+    names = [str(column) for column in frame.columns]
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+
+
+def _size(path: Path) -> int:
+    """Return how many bytes there are to read, as far as can be told before."""
+    size = path.stat().st_size
+    if table_suffix(path) not in PARQUET or size == 0:
+        return size
+    from pyarrow import ArrowException, parquet
+
+    try:
+        with path.open("rb") as file:
+            content = parquet.read_metadata(file)
+    except (ArrowException, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"{path}: cannot be read as parquet ({reason})") from None
+    stored = sum(content.row_group(i).total_byte_size for i in range(content.num_row_groups))
+    # A value that repeats a million times is stored once and takes the memory of a million.
+    return max(int(stored), 8 * int(content.num_rows) * int(content.num_columns))

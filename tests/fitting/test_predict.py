@@ -1,0 +1,231 @@
+"""predict: files of any length, to CSV or Parquet, with doubts said aloud."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from noisy_tables import blobs
+
+from noiseproof.cli import main
+from noiseproof.errors import DataError, DataWarning, ParameterError
+from noiseproof.fitting.fit import fit
+from noiseproof.fitting.model import Model
+from noiseproof.fitting.predict import predict_file
+from noiseproof.prepare.classes import Classes
+from noiseproof.prepare.features import learn_features
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.samples import Samples
+from noiseproof.prepare.spreadsheet import unescape
+
+#: So few that nothing is compared, which is quick.
+FRAME, TRUE, _ = blobs(90)
+ODD = ("=cmd|' /C calc'!A0", "-1", "+x", "@y", "'=z", "\tb", "a,b", 'a"b', "a\r\nb", "é ")
+
+
+class Stub:
+    """Predicts class 0, 1, 2, ... by a column of numbers, as a learner would."""
+
+    def __init__(self, classes):
+        self.classes = classes
+
+    def predict_proba(self, X):
+        share = np.full((len(X), self.classes), 0.1 / self.classes, np.float32)
+        share[np.arange(len(X)), (np.abs(X[:, 0]) * 1000).astype(int) % self.classes] += 0.9
+        return share
+
+
+def stub(names, frame, kind="text", label=""):
+    features = learn_features(Samples("t", frame), (), 0, Notes())
+    return Model(Classes(tuple(names), kind), features, Stub(len(names)), label)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A folder with a table and what fit made of it."""
+    home = tmp_path_factory.mktemp("home")
+    frame = FRAME.assign(day=pd.date_range("2020-01-01", periods=90).strftime("%Y-%m-%d"))
+    frame.to_csv(home / "pets.csv", index=False)
+    fit(home / "pets.csv", "kind").save(home / "pets-fit")
+    return home
+
+
+def run(capsys, *arguments):
+    code = main([str(a) for a in arguments])
+    return code, *capsys.readouterr()
+
+
+def test_a_file_is_predicted_as_its_rows_are(home, tmp_path):
+    from noiseproof.fitting.model import load_model
+
+    model = load_model(home / "pets-fit")
+    frame = pd.read_csv(home / "pets.csv")
+    expected = model.probabilities(Samples("t", frame.drop(columns="kind")))
+    (tmp_path / "parts").mkdir()
+    frame[:40].to_parquet(tmp_path / "parts" / "a.parquet")
+    frame[40:].to_parquet(tmp_path / "parts" / "b.parquet")
+    for path in (home / "pets.csv", tmp_path / "parts"):
+        for out in ("out.csv", "out.parquet"):
+            found = predict_file(model, path, tmp_path / out)
+            table = (pd.read_parquet if "par" in out else pd.read_csv)(tmp_path / out)
+            assert table["row"].tolist() == list(range(90))
+            assert list(table.columns) == ["row", "prediction", "p(cat)", "p(dog)", "p(eel)"]
+            assert table.filter(like="p(").to_numpy() == pytest.approx(expected, abs=2e-6)
+            assert table["prediction"].value_counts().to_dict() == found.counts
+            assert (found.rows, found.warnings) == (90, [])
+
+
+def test_every_name_of_a_class_is_safe_in_a_spreadsheet_and_comes_back(tmp_path):
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=400)})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    model = stub(ODD, frame)
+    found = predict_file(model, tmp_path / "a.csv", tmp_path / "out.csv")
+    written = pd.read_csv(tmp_path / "out.csv", keep_default_na=False, dtype=str)["prediction"]
+    assert set(found.counts) == set(ODD)
+    assert {unescape(text) for text in written} == set(ODD)
+    assert not any(t[:1] in set("=+-@\t\r") for t in set(written) - {"-1"})
+    predict_file(model, tmp_path / "a.csv", tmp_path / "out.parquet")
+    exact = pd.read_parquet(tmp_path / "out.parquet")["prediction"]
+    assert exact.tolist() == [unescape(text) for text in written]
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"), [("integer", ("-1", "5")), ("boolean", ("False", "True"))]
+)
+def test_numbers_and_booleans_are_written_as_they_are(tmp_path, kind, names):
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=50)})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    predict_file(stub(names, frame, kind), tmp_path / "a.csv", tmp_path / "out.csv")
+    assert set(pd.read_csv(tmp_path / "out.csv")["prediction"].astype(str)) == set(names)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="asks Linux")
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    code = """
+import sys, numpy as np, pandas as pd
+sys.path.insert(0, sys.argv[1])
+from test_predict import stub
+from noiseproof.fitting.predict import predict_file
+frame = pd.DataFrame(np.random.default_rng(0).normal(size=(999, 5)), columns=list("abcde"))
+found = predict_file(stub("xyz", frame), sys.argv[2], sys.argv[3])
+status = open("/proc/self/status").read()  # getrusage counts what the parent had at the fork
+print(found.rows, int(status.split("VmHWM:")[1].split()[0]) // 1024)
+"""
+    block = np.random.default_rng(1).normal(size=(10_000, 5))
+    for kind in ("csv", "parquet"):
+        peaks = []
+        for times in (10, 100):
+            path = tmp_path / f"a{times}.{kind}"
+            whole = pd.DataFrame(np.tile(block, (times, 1)), columns=list("abcde"))
+            if kind == "csv":
+                pa.csv.write_csv(pa.Table.from_pandas(whole), path)
+            else:
+                whole.to_parquet(path, index=False, row_group_size=50_000)
+            run = [sys.executable, "-c", code, os.path.dirname(__file__), path, tmp_path / "out"]
+            plain = os.environ | {"ARROW_DEFAULT_MEMORY_POOL": "system"}  # gives back what is free
+            found = subprocess.run(run, capture_output=True, text=True, check=True, env=plain)
+            rows, peak = (int(number) for number in found.stdout.split())
+            assert rows == 10_000 * times
+            peaks.append(peak)
+        # The longer file has 80 MB more, and its predictions 30.
+        assert peaks[1] - peaks[0] < 20
+
+
+def test_what_fails_in_mid_file_leaves_the_old_predictions(tmp_path):
+    frame = pd.DataFrame({"x": np.arange(50_000.0) % 7, "z": 1.5})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    with (tmp_path / "a.csv").open("a") as file:
+        file.write("1,2,3,4\n")
+    (tmp_path / "out.csv").write_text("old")
+    with pytest.raises(DataError, match=r"a.csv: cannot be read as csv .*line 50002"):
+        predict_file(stub("ab", frame), tmp_path / "a.csv", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == ["a.csv", "out.csv"]
+
+
+def test_columns_that_changed_are_said_even_quietly_and_fail_where_that_is_wanted(
+    capsys, home, tmp_path
+):
+    frame = pd.read_csv(home / "pets.csv")
+    days = pd.to_datetime(frame["day"]).dt.strftime("%d/%m/%Y")
+    for changed, warning in (
+        (frame.assign(day=days), "day: 90 of 90 values not a date like 2020-12-31 (01/01/2020, "),
+        (frame.assign(age=None), "columns that were filled at the fit are empty: age"),
+        (frame.assign(age="old"), "age: 90 of 90 values not a number of float32 (old)"),
+        (frame.drop(columns="age"), "columns not there, taken as empty: age"),
+    ):
+        changed.to_csv(tmp_path / "new.csv", index=False)
+        command = ("predict", home / "pets-fit", tmp_path / "new.csv", "--out", tmp_path / "p.csv")
+        code, text, err = run(capsys, *command, "--quiet", "--force")
+        assert (code, text) == (0, "")
+        assert err.startswith(f"warning: {warning}")
+        assert len(err.splitlines()) == 1
+        found = run(capsys, *command, "--json", "--force")
+        assert json.loads(found[1])["warnings"][0].startswith(warning)
+        (tmp_path / "p.csv").unlink()
+        code, text, err = run(capsys, *command, "--strict")
+        assert (code, text, len(err.splitlines())) == (2, "", 1)
+        assert err.startswith(f"noiseproof: {tmp_path / 'new.csv'}: {warning}")
+        assert sorted(os.listdir(tmp_path)) == ["new.csv"]
+
+
+def test_python_hears_warnings_too():
+    model = stub("ab", pd.DataFrame({"x": np.arange(30.0) ** 2, "z": np.arange(30.0) % 7}))
+    with pytest.warns(DataWarning, match="columns not there, taken as empty: z"):
+        model.probabilities(Samples("t", pd.DataFrame({"x": [1.0]})))
+
+
+def test_embeddings_go_with_a_model_of_embeddings(home, tmp_path):
+    np.save(tmp_path / "e.npy", np.eye(90))
+    model = stub("ab", FRAME)
+    with pytest.raises(ParameterError, match="--embeddings: the model was not fitted to embedd"):
+        predict_file(model, home / "pets.csv", tmp_path / "o.csv", embeddings=tmp_path / "e.npy")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file names are bytes here alone")
+def test_files_and_folders_of_any_name_fit_and_predict_on_any_terminal(tmp_path):
+    odd = os.fsdecode(b"caf\xe9 \x1b[2J")
+    path = tmp_path / f"{odd}.csv"
+    FRAME.assign(kind=FRAME["kind"].replace("cat", "c\x1b[31mat")).to_csv(path, index=False)
+    for locale in ("C", "C.UTF-8"):
+        out = tmp_path / f"{odd}-{locale}"
+        environment = os.environ | {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
+        if locale == "C":
+            environment["PYTHONIOENCODING"] = "ascii"
+        for command in (
+            ["fit", path, "--label", "kind", "--out", out],
+            ["predict", out, path, "--out", tmp_path / f"{odd}-{locale}.csv"],
+        ):
+            found = subprocess.run(
+                [sys.executable, "-m", "noiseproof", *command], env=environment, capture_output=True
+            )
+            assert found.returncode == 0, found.stderr
+            assert found.stderr == b""
+            assert b"\x1b" not in found.stdout
+        assert len(pd.read_csv(tmp_path / f"{odd}-{locale}.csv")) == 90
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a working directory can be deleted here alone")
+def test_a_deleted_working_directory_is_one_line(home, tmp_path):
+    gone = tmp_path / "gone"
+    code = (
+        f"import os; os.mkdir({str(gone)!r}); os.chdir({str(gone)!r}); os.rmdir({str(gone)!r}); "
+        + ("import sys; from noiseproof.cli import main; sys.exit(main(sys.argv[1:]))")
+    )
+    for command in (
+        ["predict", home / "pets-fit", home / "pets.csv"],
+        ["predict", "pets-fit", "pets.csv"],
+        ["fit", home / "pets.csv", "--label", "kind"],
+        ["fit", "pets.csv", "--label", "kind", "--out", tmp_path / "out"],
+    ):
+        found = subprocess.run(
+            [sys.executable, "-c", code, *command], capture_output=True, text=True
+        )
+        assert found.returncode == 2
+        assert len(found.stderr.splitlines()) == 1
+        assert "Traceback" not in found.stderr

@@ -1,0 +1,230 @@
+"""Files of any length: read in blocks as they would be read whole, and never too much of them."""
+
+import gzip
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from scipy import sparse
+
+from noiseproof.data import delimited
+from noiseproof.errors import DataError
+from noiseproof.prepare import memory
+from noiseproof.prepare.features import learn_features, reading
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.read import read, read_blocks
+from noiseproof.prepare.samples import Samples
+
+N = 90
+RNG = np.random.default_rng(0)
+FRAME = pd.DataFrame(
+    {
+        "size": np.where(np.arange(N) % 7 == 0, np.nan, RNG.normal(size=N).round(3)),
+        "whole": np.arange(N) // 3,
+        "code": np.where(np.arange(N) < 60, "01", "x"),  # digits alone for many blocks
+        "sold": np.where(np.arange(N) % 2, "true", "False"),
+        "maybe": np.where(np.arange(N) % 3 == 0, "", np.where(np.arange(N) % 2, "True", "false")),
+        "dirty": np.where(np.arange(N) == 50, "unknown", RNG.normal(size=N).round(3).astype(str)),
+        "when": pd.date_range("2020-01-01", periods=N).strftime("%d/%m/%Y"),
+        "note": [" ".join(RNG.choice(["good", "bad", "film", "plot"], 6)) for _ in range(N)],
+        "y": np.arange(N) % 2,
+    }
+)  # fmt: skip
+
+
+def write(folder, kind):
+    path = folder / kind
+    if kind == "parts":
+        path.mkdir()
+        typed = FRAME.assign(maybe=FRAME["maybe"].map({"True": True, "false": False}))
+        for i in range(3):
+            typed[i * 30 : i * 30 + 30].to_parquet(path / f"part-{i}.parquet")
+    elif kind.endswith(".parquet"):
+        FRAME.to_parquet(path)
+    elif kind == "commas.csv":
+        FRAME.to_csv(path, index=False, sep=";", decimal=",")
+    else:
+        FRAME.to_csv(path, index=False, sep="\t" if ".tsv" in kind else ",")
+    return path
+
+
+def dense(X):
+    return X.toarray() if sparse.issparse(X) else X
+
+
+@pytest.mark.parametrize("rows", [1, 7, 1000])
+@pytest.mark.parametrize(
+    "kind", ["a.csv", "a.tsv.gz", "commas.csv", "a.parquet", "parts"]
+)  # fmt: skip
+def test_blocks_are_the_whole(tmp_path, monkeypatch, kind, rows):
+    path = write(tmp_path, kind)
+    monkeypatch.setattr(delimited, "ROWS", 8)  # the fit too reads in blocks
+    samples = read(path, "y")
+    features = learn_features(samples, (), 0, Notes())
+    whole, parts = Notes(), Notes()
+    X = dense(features.transform(samples, whole))
+    blocks = list(read_blocks(path, "y", rows=rows, **reading(features)))
+    assert (
+        np.concatenate([dense(features.transform(block, parts)) for block in blocks]) == X
+    ).all()
+    assert parts.lines == whole.lines
+    assert not parts.warnings
+    assert max(len(block) for block in blocks) <= rows
+    if "par" not in kind:
+        kinds = {column.name: column.kind for column in features.columns if column.name != "note"}
+        assert kinds.pop("code") == "category"
+        assert kinds.pop("when") == "date"
+        assert set(kinds.values()) == {"number"}
+
+
+def test_decimal_commas_in_one_block_are_those_of_all(tmp_path):
+    """1.500 is a thousand and more where any number of the column has a decimal comma."""
+    rows = ["1.500"] * 20 + ["2,5"]
+    (tmp_path / "a.csv").write_text("size;z\n" + "".join(f"{row};1\n" for row in rows))
+    blocks = read_blocks(tmp_path / "a.csv", rows=4, numbers={"size"})
+    values = pd.concat([block.inputs["size"] for block in blocks]).tolist()
+    assert values == [1500.0] * 20 + [2.5]
+
+
+def test_arrays_and_images_come_in_blocks(tmp_path):
+    X = RNG.normal(size=(50, 3)).astype(np.float32)
+    np.save(tmp_path / "a.npy", X)
+    np.savez(tmp_path / "a.npz", X=X)
+    for name in ("a.npy", "a.npz"):
+        parts = [block.inputs for block in read_blocks(tmp_path / name, rows=8)]
+        assert [len(part) for part in parts] == [8] * 6 + [2]
+        assert (np.concatenate(parts) == X).all()
+    (tmp_path / "t.csv").write_text("z\n" + "1\n" * 50)
+    for name, rows in (("a.npy", 50), ("short.npy", 49)):
+        np.save(tmp_path / name, X[:rows])
+        blocks = read_blocks(tmp_path / "t.csv", rows=8, embeddings=tmp_path / name)
+        if rows == 50:
+            assert (np.concatenate([block.inputs for block in blocks]) == X).all()
+        else:
+            with pytest.raises(DataError, match=r"short.npy: 49 rows where t.csv has 50"):
+                list(blocks)
+    (tmp_path / "pictures").mkdir()
+    for i in range(5):
+        shape = (9, 9, 3) if i == 3 else (9, 9)  # one in colour
+        Image.fromarray(np.full(shape, 40 * i, np.uint8)).save(tmp_path / "pictures" / f"{i}.png")
+    blocks = list(read_blocks(tmp_path / "pictures", rows=2, size=9))
+    assert [row for block in blocks for row in block.rows] == [f"{i}.png" for i in range(5)]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet", "a.npy"])
+def test_no_rows_are_one_line(tmp_path, name):
+    empty = pd.DataFrame({"x": np.zeros(0), "y": np.zeros(0)})
+    if name == "a.npy":
+        np.save(tmp_path / name, np.zeros((0, 2)))
+    elif name == "a.parquet":
+        empty.to_parquet(tmp_path / name)
+    else:
+        empty.to_csv(tmp_path / name, index=False)
+    with pytest.raises(DataError, match="there are no rows"):
+        list(read_blocks(tmp_path / name, numbers={"x"}))
+
+
+def test_what_unpacks_to_too_much_is_stopped_while_it_does(tmp_path, monkeypatch):
+    with gzip.open(tmp_path / "bomb.csv.gz", "wb") as file:
+        file.write(b"x,y\n")
+        for _ in range(200):
+            file.write(b"1,a\n" * 250_000)  # 200 MB from 200 kB
+    assert (tmp_path / "bomb.csv.gz").stat().st_size < 10**6
+    monkeypatch.setattr(memory, "available", lambda: 40_000_000)
+    with pytest.raises(DataError, match=r"bomb.csv.gz: 0.0 GB and more need about 0.0 GB of mem"):
+        read(tmp_path / "bomb.csv.gz", "y")
+    first = next(read_blocks(tmp_path / "bomb.csv.gz", "y", numbers={"x"}))  # of these, no matter
+    assert len(first) > 1000
+
+
+def test_values_stored_once_count_as_often_as_they_are_there(tmp_path, monkeypatch):
+    pd.DataFrame({"x": np.zeros(3_000_000), "y": "a"}).to_parquet(tmp_path / "a.parquet")
+    assert (tmp_path / "a.parquet").stat().st_size < 10**6
+    monkeypatch.setattr(memory, "available", lambda: 100_000_000)
+    with pytest.raises(DataError, match="GB of memory"):
+        read(tmp_path / "a.parquet", "y")
+
+
+def test_a_quote_that_never_ends_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "LONGEST", 1 << 21)
+    (tmp_path / "a.csv").write_text('x,y\n1,a\n2,"b\n' + "3,c\n" * 10**6)
+    with pytest.raises(DataError, match=r"a.csv: .*a row of more than 2 MB; does a quote never"):
+        list(read_blocks(tmp_path / "a.csv", "y", rows=100, numbers={"x"}))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file names are bytes here alone")
+def test_names_that_are_not_utf8_are_read_and_shown(tmp_path):
+    odd = os.fsdecode(b"caf\xe9")
+    FRAME.to_csv(tmp_path / f"{odd}.csv", index=False)
+    with open(tmp_path / f"{odd}.parquet", "wb") as file:
+        FRAME.to_parquet(file)
+    with open(tmp_path / f"{odd}.npz", "wb") as file:
+        np.savez(file, X=np.eye(4), y=np.arange(4))
+    for suffix in ("csv", "parquet", "npz"):
+        samples = read(tmp_path / f"{odd}.{suffix}", "y")
+        assert samples.name == f"caf\\xe9.{suffix}"
+        assert next(read_blocks(tmp_path / f"{odd}.{suffix}", "y", numbers={"size"})).name
+    for name in (odd, "plain"):
+        (tmp_path / "pictures" / name).mkdir(parents=True)
+        Image.fromarray(np.zeros((9, 9), np.uint8)).save(
+            tmp_path / "pictures" / name / f"{odd}.png"
+        )
+    samples = read(tmp_path / "pictures")
+    assert samples.labels == ["caf\\xe9", "plain"]
+    assert samples.rows == ["caf\\xe9/caf\\xe9.png", "plain/caf\\xe9.png"]
+    "".join([*samples.rows, *samples.labels]).encode()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "warning"),
+    [
+        ("2020-03-{:02d}", "{:02d}/03/2020", "when: 20 of 20 values not a date like 2020-12-31"),
+        ("{:02d}/03/2020", "03/{:02d}/2020", "when: 8 of 20 values not a date like 31/12/2020"),
+        ("03/{:02d}/2020", "{:02d}/03/2020", "when: 8 of 20 values not a date like 12/31/2020"),
+        ("2020-03-{:02d}", "439{:02d}", "when: 20 of 20 values not a date like 2020-12-31"),
+        ("2020-03-{:02d}", "", "columns that were filled at the fit are empty: when"),
+        ("{:02d}/03/2020", "2020-03-{:02d}", None),
+        ("{:02d}.03.2020", "{:02d}/03/2020", None),
+    ],
+)
+def test_dates_written_otherwise_are_told(before, after, warning):
+    def days(form):
+        return [form.format(day) or None for day in range(1, 21)]
+
+    x = np.arange(20.0)
+    frame = pd.DataFrame({"when": days(before), "x": x})
+    features = learn_features(Samples("t", frame), (), 0, Notes())
+    known, notes = features.transform(Samples("t", frame), Notes()), Notes()
+    X = features.transform(Samples("new", pd.DataFrame({"when": days(after), "x": x})), notes)
+    if warning is None:
+        assert notes.warnings == []
+        assert (known == X).all()
+    else:
+        assert len(notes.warnings) == 1
+        assert notes.warnings[0].startswith(warning)
+
+
+def test_columns_that_changed_are_warnings_and_those_as_before_are_not():
+    def frame(**columns):
+        return Samples("t", pd.DataFrame({"x": RNG.normal(size=40), **columns}))
+
+    size, colour = RNG.normal(size=40), ["red", "blue"] * 20
+    some = [None, "s", None, None] * 9 + ["s", "m", "m", None]
+    features = learn_features(frame(size=size, colour=colour, some=some), (), 0, Notes())
+    for changed, warning in (
+        ({"size": ["1 m"] * 40}, r"size: 40 of 40 values not a number of float32 (1 m)"),
+        ({"size": [None] * 40}, "columns that were filled at the fit are empty: size"),
+        ({"colour": ["Red", "Blue"] * 20}, "colour: 40 of 40 values unseen or rare at the fit"),
+        ({"colour": [None] * 40}, "columns that were filled at the fit are empty: colour"),
+    ):
+        notes = Notes()
+        features.transform(frame(**{"size": size, "colour": colour, "some": some} | changed), notes)
+        assert len(notes.warnings) == 1
+        assert notes.warnings[0].startswith(warning)
+    notes = Notes()
+    few = {"size": [1.0, 2.0], "colour": ["red", "green"], "some": [None, None]}
+    features.transform(Samples("t", pd.DataFrame({"x": [0.0, 0.0], **few})), notes)
+    assert notes.warnings == []
+    assert notes.lines == ["colour: 1 of 2 values unseen or rare at the fit (green)"]
