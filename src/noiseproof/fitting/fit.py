@@ -293,7 +293,7 @@ def fit(
         rows,
         content,
         evaluate.measured(predicted == codes, NOISY),
-        evaluate.estimated(predicted, codes, noise, seed),
+        evaluate.estimated(predicted, codes, noise),
         None if tested is None else _test(learned, tested, seen),
         seed,
         time.perf_counter() - start,

@@ -18,7 +18,7 @@ from noiseproof.learn.folds import Labels, deal, held_out, row_weights
 from noiseproof.learn.head import Heads, Kind, Training, stacked
 from noiseproof.learn.matrix import Floats, Matrix, Scaling
 from noiseproof.learn.trials import Bench
-from noiseproof.noise.estimate import EstimatedTransition, estimate
+from noiseproof.noise import EstimatedTransition, estimate
 
 Watch = Callable[[str, int, int], None]
 
@@ -87,9 +87,7 @@ class Learned:
         """Return the rows whose label is probably wrong."""
         if self.estimate is None:
             raise DataError("a model that was loaded does not know the rows it was trained on")
-        likely = self.estimate.true_class(self.labels, self.probabilities)
-        wrong = 1 - likely[np.arange(len(self.labels)), self.labels]
-        proposed = likely.argmax(axis=1)
+        wrong, proposed = self.estimate.doubt(self.labels, self.probabilities)
         rows = np.flatnonzero(proposed != self.labels)
         rows = rows[np.argsort(-wrong[rows], kind="stable")]
         return Suspects(rows, proposed[rows], wrong[rows])
@@ -246,7 +244,7 @@ def _suited(trial: Trial, labels: Labels) -> Sequence[str]:
     """Return the losses that suit the noise as a first look shows it."""
     rows = trial.share > 0
     try:
-        advice = recommend(estimate(labels[rows], trial.probabilities[rows], bootstrap=20))
+        advice = recommend(estimate(labels[rows], trial.probabilities[rows]))
     except TheoryError:  # no loss is proved to withstand it; some still do better than others
         return USUAL
     return [str(one.loss) for one in advice]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from noiseproof.errors import ParameterError
 from noiseproof.learn.objective import Floats, Task
-from noiseproof.noise.estimate import EstimatedTransition, estimate
+from noiseproof.noise import EstimatedTransition, estimate
 
 #: How much of a label a refined one keeps.
 KEPT = 0.5
@@ -38,7 +38,7 @@ class Nested:
     def of(cls, probabilities: Floats, labels: NDArray[np.int64], fold: NDArray[np.int64]) -> Self:
         """Estimate the noise for each fold."""
         noise = tuple(
-            estimate(labels[fold != f], p[fold != f], bootstrap=2)
+            estimate(labels[fold != f], p[fold != f])
             for f, p in enumerate(probabilities)
         )
         return cls(probabilities, labels, noise)

@@ -8,9 +8,11 @@
 """
 
 from noiseproof.noise.corruption import Corruption, human_corruption
-from noiseproof.noise.estimate import EstimatedTransition, estimate
+from noiseproof.noise.estimate import estimate
+from noiseproof.noise.estimated import EstimatedTransition
 from noiseproof.noise.generate import asymmetric, identity, pair_flip, superclass, symmetric
 from noiseproof.noise.instance import instance_dependent
+from noiseproof.noise.neighbours import nearest
 from noiseproof.noise.parse import parse
 from noiseproof.noise.spec import Noise
 from noiseproof.noise.streams import stream
@@ -26,6 +28,7 @@ __all__ = [
     "human_corruption",
     "identity",
     "instance_dependent",
+    "nearest",
     "pair_flip",
     "parse",
     "stream",

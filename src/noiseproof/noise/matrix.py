@@ -42,14 +42,18 @@ def off_diagonal(matrix: Floats) -> Floats:
     return np.where(np.eye(len(matrix), dtype=bool), 0.0, matrix)
 
 
-def levels(matrix: Floats) -> Floats:
-    """Return T_ii / T_ij for every i and j != i, infinite where class i is never labelled j.
+def largest_flips(matrix: Floats) -> Floats:
+    """Return (K,), for each class i the largest T_ij with j != i.
 
-    >>> levels(np.array([[0.8, 0.2], [0.0, 1.0]]))
-    array([[inf,  4.],
-           [inf, inf]])
+    >>> largest_flips(np.array([[0.8, 0.2, 0.0], [0.3, 0.6, 0.1], [0.0, 0.0, 1.0]]))
+    array([0.2, 0.3, 0. ])
     """
-    flips = off_diagonal(matrix)
-    ratio = np.full_like(flips, np.inf)
-    np.divide(np.diag(matrix)[:, None], flips, out=ratio, where=flips > 0)
-    return ratio
+    pairs = enumerate(matrix)
+    return np.array([max(row[:i].max(initial=0), row[i + 1 :].max(initial=0)) for i, row in pairs])
+
+
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Return the quotient, infinite where the denominator is 0."""
+    found = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.inf)
+    np.divide(numerator, denominator, out=found, where=denominator > 0)
+    return found

@@ -12,7 +12,7 @@ from noiseproof.errors import NoiseError
 from noiseproof.noise import sampling
 from noiseproof.noise.corruption import Corruption, receipt
 from noiseproof.noise.labels import Labels, as_labels
-from noiseproof.noise.matrix import Floats, check_matrix, levels, off_diagonal
+from noiseproof.noise.matrix import Floats, check_matrix, largest_flips, off_diagonal, ratio
 from noiseproof.noise.streams import stream
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ class TransitionMatrix:
     @property
     def clean_levels(self) -> Floats:
         """(K,): for each class i, min over j != i of T_ii / T_ij; infinite where nothing flips."""
-        smallest: Floats = levels(self.matrix).min(axis=1)
-        return smallest
+        return ratio(np.diag(self.matrix), largest_flips(self.matrix))
 
     @property
     def clean_level(self) -> float:
@@ -117,9 +116,12 @@ class TransitionMatrix:
         >>> TransitionMatrix([[0.4, 0.5, 0.1], [0, 1, 0], [0.2, 0.3, 0.5]]).confusions()
         [Confusion(true=0, given=1, level=0.8)]
         """
-        level = levels(self.matrix)
-        found = np.argwhere((level <= at_most) & np.isfinite(level))
-        listed = [Confusion(int(i), int(j), float(level[i, j])) for i, j in found]
+        listed = []
+        for i in np.flatnonzero(self.clean_levels <= at_most):
+            level = ratio(self.matrix[i, i], self.matrix[i])
+            level[i] = np.inf
+            for j in np.flatnonzero((level <= at_most) & np.isfinite(level)):
+                listed.append(Confusion(int(i), int(j), float(level[j])))
         return sorted(listed, key=lambda confusion: confusion.level)
 
     def corrupt(self, labels: Labels, seed: int, exact: bool = False) -> Corruption[Labels]:

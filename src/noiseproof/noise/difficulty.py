@@ -1,0 +1,250 @@
+"""Noise or difficulty? What a classifier's agreement with the labels says about both.
+
+A held-out prediction disagrees with a label because the label is wrong or because the prediction
+is. Only the prediction's mistakes get rarer as its confidence grows:
+
+    P(disagree | x) = 1 - (1 - e)(1 - rate) - coincidence * e * rate
+    e(x) = 1 - max softmax(sharpness * log p(x))
+
+The sharpness is free: a classifier may be over- or underconfident. A grid of sharpness, rate and
+coincidence (how often two mistakes agree) is weighed by the likelihood of what was seen, so where
+the data cannot tell noise from difficulty, the posterior is wide.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.noise.labels import Integers
+from noiseproof.noise.matrix import Floats
+
+LEADING = 10  # classes a row; the rest have next to no probability
+_BLOCK = 4_000_000  # numbers in a block of rows
+_MOST = 50_000  # rows that the curve is drawn from
+_BINS = 40
+_FLAT = 20  # rows of the average class that each class's scale is shrunk with
+_SHARPNESS = np.exp(np.linspace(np.log(0.05), np.log(40), 24))
+_USUAL, _SPREAD = np.log(2.0), 1.5  # of log sharpness, in medians of the margin
+_SHARES = 41  # steps of the rate
+_CLEAN = 4.0  # times as likely as any other step: that no label is wrong
+_COINCIDENCE = (0.3, 0.7)  # besides the chance of it
+#: How far the noise falls on rows that are hard for the classifier; half of it where people err.
+_LEAN = (0.0, 0.35, 0.7)
+#: No more rows than this speak: the model is only nearly true, and many rows do not make it truer.
+_ROWS = 1_500
+#: Labels that are wrong where the classifier errs too do not show: their number, as a share of its
+#: mistakes. Anything goes where labels and classifier confuse the same classes.
+_SHARED = (0.0, 0.25, 0.5, 0.75)
+_CLASSWISE = 0.6  # the weight of margins on the scale of their class, beside those as they are
+_SKILL = 0.5  # (Cohen's kappa) of a classifier that cannot be at fault for all disagreement
+_BLIND = 0.2  # below this, it may be whatever the labels are
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What the estimate needs of each row.
+
+    Args:
+        predicted: (N,) the most likely class.
+        second: (N,) the runner-up.
+        odds: (N, m) log p of that class less log p of the m likeliest, from 0 upwards.
+        classes: K.
+    """
+
+    predicted: Integers
+    second: Integers
+    odds: Floats
+    classes: int
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """A weighted grid of what may be.
+
+    Args:
+        rate: (G,) the share of wrong labels.
+        seen: (G,) the part of it that shows where the classifier is sure.
+        accuracy: (G,) of the classifier, on true labels.
+        sharpness: (G,) by which log p is multiplied; NaN where the grid does not say.
+        weight: (G,) sums to one.
+    """
+
+    rate: Floats
+    seen: Floats
+    accuracy: Floats
+    sharpness: Floats
+    weight: Floats
+
+    def mean(self, values: Floats) -> float:
+        """Return the posterior mean of one of the fields."""
+        known = np.isfinite(values)
+        return float(self.weight[known] @ values[known] / self.weight[known].sum())
+
+
+def leading(probabilities: NDArray[np.floating], votes: Integers | None, power: Floats) -> Rows:
+    """Return the predictions and log-odds of p ** power[0] * (votes + 0.2) ** power[1].
+
+    Args:
+        probabilities: (N, K).
+        votes: (N, k) the labels of each row's neighbours, or None.
+        power: (2,).
+    """
+    N, K = probabilities.shape
+    m = min(K, LEADING)
+    predicted, second = np.empty(N, dtype=np.int64), np.empty(N, dtype=np.int64)
+    odds = np.empty((N, m))
+    step = max(1, _BLOCK // K)
+    for start in range(0, N, step):
+        block = slice(start, start + step)
+        z = power[0] * log_probabilities(probabilities[block])
+        if votes is not None:
+            z += power[1] * log_votes(votes[block], K)
+        first = predicted[block] = z.argmax(axis=1)
+        top = np.partition(z, K - m, axis=1)[:, K - m :] if m < K else z
+        odds[block] = np.sort(z.max(axis=1, keepdims=True) - top, axis=1)
+        z[np.arange(len(z)), first] = -np.inf
+        second[block] = z.argmax(axis=1)
+    return Rows(predicted, second, odds, K)
+
+
+def log_probabilities(p: NDArray[np.floating]) -> Floats:
+    """Return log p, exact zeros as if they were 1e-30."""
+    return np.asarray(np.log(np.maximum(p, 1e-30), dtype=np.float64))
+
+
+def log_votes(votes: Integers, classes: int) -> Floats:
+    """Return (N, K), the log of how many neighbours vote for each class, plus a fifth."""
+    counts = np.zeros((len(votes), classes))
+    np.add.at(counts, (np.arange(len(votes))[:, None], votes), 1)
+    return np.log(counts + 0.2)
+
+
+def posterior(given: Integers, rows: Rows) -> Posterior:
+    """Return what the labels and the predictions say of rate and accuracy."""
+    disagree = rows.predicted != given
+    every = np.arange(len(given))
+    if len(given) > _MOST:
+        every = np.linspace(0, len(given) - 1, _MOST).astype(np.int64)
+    odds, predicted, wrong = rows.odds[every], rows.predicted[every], disagree[every]
+    scale = max(float(np.median(odds[:, 1])), 1e-9)
+    alike = confusable(given, rows)
+    shared = np.array(_SHARED) * alike
+    parts = []
+    for weight, unit in (
+        (_CLASSWISE, _class_scale(odds[:, 1], predicted, rows.classes, scale)),
+        (1 - _CLASSWISE, np.full(rows.classes, scale)),
+    ):
+        part = _weighed(odds / unit[predicted][:, None], wrong, rows.classes, shared)
+        sharpness = part.sharpness / scale
+        parts.append((part.rate, part.seen, part.accuracy, sharpness, weight * part.weight))
+    missed = float(disagree.mean())
+    fault = _fault(missed, given, rows, alike)
+    if fault:
+        # A classifier that hardly beats guessing may miss this much of right labels.
+        n, rate = len(shared), shared * missed
+        blank = np.zeros(n), np.full(n, 1 - missed), np.full(n, np.nan)
+        parts = [(*part[:4], (1 - fault) * part[4]) for part in parts]
+        parts.append((rate, *blank, np.full(n, fault / n)))
+    return Posterior(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def confusable(given: Integers, rows: Rows) -> float:
+    """Return how far wrong labels are the classifier's second choice: 1 if all, 0 if by chance.
+
+    By the surer half of the rows, where most disagreement is the label's fault. Among two classes
+    there is no telling, and 1 is the careful answer.
+    """
+    if rows.classes == 2:
+        return 1.0
+    margin = rows.odds[:, 1]
+    wrong = (rows.predicted != given) & (margin >= np.median(margin))
+    near = int((rows.second[wrong] == given[wrong]).sum())
+    share, chance = (near + 2.5) / (int(wrong.sum()) + 5), 1 / (rows.classes - 1)
+    return float(np.sqrt(np.clip((share - chance) / (1 - chance), 0, 1)))
+
+
+def _fault(missed: float, given: Integers, rows: Rows, alike: float) -> float:
+    """Return how likely it is that the classifier, and not the labels, is wrong in all it misses.
+
+    One that hardly beats guessing may be, unless the labels it misses are none it considered.
+    """
+    shares = (np.bincount(codes, minlength=rows.classes) for codes in (given, rows.predicted))
+    by_chance = 1 - float(np.dot(*shares)) / len(given) ** 2
+    skill = 1 - missed / by_chance if by_chance > 0 else 1.0
+    blind = float(np.clip(1 - skill / _BLIND, 0, 1))
+    return 0.5 * float(np.clip(1 - skill / _SKILL, 0, 1)) * max(alike, blind)
+
+
+def _class_scale(margin: Floats, predicted: Integers, classes: int, usual: float) -> Floats:
+    """Return (K,) the median margin of each predicted class, small classes near the usual one.
+
+    Labels of one class that are often wrong make the classifier less confident in it, which is not
+    difficulty: on the class's own scale that cancels.
+    """
+    order = np.lexsort((margin, predicted))
+    sizes = np.bincount(predicted, minlength=classes)
+    middle = np.cumsum(sizes) - sizes + sizes // 2
+    median = np.where(sizes > 0, margin[order[np.minimum(middle, len(order) - 1)]], usual)
+    return np.asarray((sizes * median + _FLAT * usual) / (sizes + _FLAT))
+
+
+def _weighed(odds: Floats, disagree: NDArray[np.bool_], classes: int, shared: Floats) -> Posterior:
+    """Return the posterior for margins in units of their median."""
+    n = len(odds)
+    order = np.argsort(np.exp(-odds).sum(axis=1), kind="stable")
+    starts = np.unique(np.linspace(0, n, min(_BINS, max(2, n // 10)), endpoint=False).astype(int))
+    sizes = np.diff(np.append(starts, n))
+    missed = np.add.reduceat(disagree[order].astype(np.float64), starts)
+    sorted_odds = odds[order]
+    mistakes = np.stack(
+        [
+            np.add.reduceat(1 - 1 / np.exp(-s * sorted_odds).sum(axis=1), starts) / sizes
+            for s in _SHARPNESS
+        ]
+    )
+    chance = 1 / (classes - 1)
+    coincidence = np.array([1.0]) if classes == 2 else np.array([chance, *_COINCIDENCE])
+    rates = np.linspace(0, 1, _SHARES)[:-1] * (1 - 1 / classes)
+    axes = np.arange(len(_SHARPNESS)), rates, coincidence, np.array(_LEAN)
+    s, rate, same, lean = (grid.ravel() for grid in np.meshgrid(*axes, indexing="ij"))
+    e = mistakes[s]
+    mean = np.maximum(e @ sizes / n, 1e-12)[:, None]
+    r = rate[:, None] * (1 + lean[:, None] * (e / mean - 1))
+    r = np.minimum(r, 0.9 * (1 - 1 / classes))
+    p = np.clip(1 - (1 - e) * (1 - r) - same[:, None] * e * r, 1e-3, 1 - 1e-5)
+    log_weight = (missed * np.log(p) + (sizes - missed) * np.log1p(-p)).sum(axis=1)
+    log_weight *= min(1, _ROWS / n)
+    log_weight += np.log(_CLEAN) * (rate == 0)
+    log_weight -= 0.5 * ((np.log(_SHARPNESS[s]) - _USUAL) / _SPREAD) ** 2
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    rate, accuracy = r @ sizes / n, 1 - mean[:, 0]
+    kept = weight > 1e-6
+    seen, right = (np.repeat(column[kept], len(shared)) for column in (rate, accuracy))
+    unseen = np.tile(shared, int(kept.sum())) * (1 - right)
+    return Posterior(
+        np.minimum(seen + unseen, 1.0),
+        seen,
+        right,
+        np.repeat(_SHARPNESS[s[kept]], len(shared)),
+        np.repeat(weight[kept] / weight[kept].sum() / len(shared), len(shared)),
+    )
+
+
+def interval(values: Floats, weight: Floats, rows: int, level: float = 0.95) -> tuple[float, float]:
+    """Return the shortest interval that holds ``level`` of the weight.
+
+    Widened by what the share among so many rows differs from its expectation by chance.
+    """
+    cells = 400
+    mass = np.bincount(np.minimum((values * cells).astype(int), cells - 1), weight, cells)
+    middle = (np.arange(cells) + 0.5) / cells
+    mean = float(mass @ middle)
+    sigma = max(np.sqrt(mean * (1 - mean) / rows), 0.5 / cells)
+    reach = np.arange(cells)
+    kernel = np.exp(-0.5 * ((reach[:, None] - reach) / cells / sigma) ** 2)
+    mass = (kernel / kernel.sum(axis=0)) @ mass
+    order = np.argsort(-mass, kind="stable")
+    held = order[: int(np.searchsorted(np.cumsum(mass[order]), level)) + 1]
+    return float(held.min() / cells), float((held.max() + 1) / cells)

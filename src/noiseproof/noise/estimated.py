@@ -1,0 +1,231 @@
+"""A transition matrix that was estimated: intervals, doubtful labels, warnings."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noiseproof.noise import difficulty
+from noiseproof.noise.labels import Integers
+from noiseproof.noise.matrix import Floats, largest_flips, ratio
+from noiseproof.noise.transition import TransitionMatrix
+
+Interval = tuple[float, float]
+
+_FEW = 20  # rows
+_WIDE = 0.3  # of the interval of T_ii
+_LINES = 4  # of warnings of one kind; the rest are counted
+_SMALL = 0.1  # a rate that is low enough to be called low
+_BLOCK = 4_000_000  # numbers
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How probabilities become those of the true class: q = softmax(sharpness * log p).
+
+    Args:
+        sharpness: as the labels bear it out.
+        power: of the probabilities and of the neighbours' votes in p.
+        seen: the share of the noise that shows where the classifier is sure. The rest lies on rows
+            that are hard to tell, and says nothing against a label on others.
+        noisy: how likely it is that what shows is noise, and not difficulty.
+    """
+
+    sharpness: float = 1.0
+    power: tuple[float, float] = (1.0, 0.0)
+    seen: float = 1.0
+    noisy: float = 1.0
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class EstimatedTransition(TransitionMatrix):
+    """A transition matrix that was estimated, with 95 % intervals. Made by :func:`estimate`.
+
+    Attributes:
+        prior: (K,) how frequent each true class is.
+        rate_interval: of ``rate``, the share of wrong labels in these data.
+        kept_interval: (2, K), of T_ii: the lower ends and the upper.
+        clean_level_interval: of ``clean_level``.
+        draws: (M, 2) equally likely pairs of the rate and of the classifier's accuracy on true
+            labels.
+        agreement: how often the classifier predicts the given label.
+        rows: N.
+        warnings: what the estimate cannot tell, or what no loss can mend, in words.
+        calibration: from the classifier's probabilities to those of the true class.
+    """
+
+    prior: Floats
+    rate_interval: Interval
+    kept_interval: Floats
+    clean_level_interval: Interval
+    draws: Floats
+    agreement: float
+    rows: int
+    warnings: tuple[str, ...]
+    calibration: Calibration
+
+    def __init__(
+        self,
+        matrix: Floats,
+        prior: Floats,
+        rate_interval: Interval,
+        draws: Floats,
+        agreement: float,
+        rows: int,
+        classes: Sequence[str] | None = None,
+        calibration: Calibration = Calibration(),  # noqa: B008 - frozen
+    ) -> None:
+        """Keep what :func:`estimate` found."""
+        super().__init__(matrix, classes)
+        rate = float(prior @ (1 - np.diag(matrix)))
+        worst = largest_flips(matrix)
+        kept = _kept_interval(np.diag(matrix), prior * rows, rate, rate_interval)
+        values = {
+            "prior": prior,
+            "rate_interval": rate_interval,
+            "kept_interval": kept,
+            "clean_level_interval": _level_interval(np.diag(matrix), worst, rate, rate_interval),
+            "draws": draws,
+            "agreement": agreement,
+            "rows": rows,
+            "calibration": calibration,
+        }
+        for array in (prior, kept, draws):
+            array.flags.writeable = False
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "warnings", tuple(_warnings(self)))
+
+    @property
+    def joint(self) -> Floats:
+        """(K, K), P(true label i, given label j); it sums to one."""
+        return np.asarray(self.prior[:, None] * self.matrix)
+
+    @property
+    def rate(self) -> float:
+        """The share of wrong labels in these data."""
+        return float(self.prior @ (1 - np.diag(self.matrix)))
+
+    @property
+    def decisive(self) -> bool:
+        """Whether noise could be told from difficulty: the rate is low for sure, or surely not 0.
+
+        Where it could not, do not act on single suspects.
+        """
+        low, high = self.rate_interval
+        return high < _SMALL or low > high / 5
+
+    def true_class(
+        self, labels: Integers, probabilities: ArrayLike, neighbours: Integers | None = None
+    ) -> NDArray[np.floating]:
+        """Return (N, K): how likely each true class is, given the inputs and the label.
+
+        Args:
+            labels: (N,) as given, 0 to K-1.
+            probabilities: (N, K) of the classifier whose probabilities the noise was found from.
+            neighbours: (N, k) where the noise was found with them.
+        """
+        p = np.asarray(probabilities)
+        found = np.empty(p.shape, dtype=p.dtype if p.dtype.kind == "f" else np.float64)
+        for block, likely in self._true_blocks(labels, p, neighbours):
+            found[block] = likely
+        return found
+
+    def doubt(
+        self, labels: Integers, probabilities: ArrayLike, neighbours: Integers | None = None
+    ) -> tuple[Floats, Integers]:
+        """Return how likely each label is to be wrong, and the most likely true class.
+
+        As :meth:`true_class`, but without a second array of the size of ``probabilities``.
+        """
+        p = np.asarray(probabilities)
+        wrong, proposed = np.empty(len(p)), np.empty(len(p), dtype=np.int64)
+        for block, likely in self._true_blocks(labels, p, neighbours):
+            wrong[block] = 1 - likely[np.arange(len(likely)), labels[block]]
+            proposed[block] = likely.argmax(axis=1)
+        return wrong, proposed
+
+    def _true_blocks(
+        self, labels: Integers, p: NDArray[Any], neighbours: Integers | None
+    ) -> Iterator[tuple[slice, Floats]]:
+        made = self.calibration
+        votes = None if neighbours is None else labels[neighbours]
+        step = max(1, _BLOCK // len(self))
+        for start in range(0, len(p), step):
+            block = slice(start, start + step)
+            z = made.power[0] * difficulty.log_probabilities(p[block])
+            if votes is not None:
+                z += made.power[1] * difficulty.log_votes(votes[block], len(self))
+            z *= made.sharpness
+            z -= z.max(axis=1, keepdims=True)
+            likely = np.exp(z, out=z)
+            rows = np.arange(len(likely))
+            right = likely[rows, labels[block]]
+            column = made.seen * self.matrix.T[labels[block]]
+            likely *= column
+            likely[rows, labels[block]] += (1 - made.seen) * right
+            likely *= made.noisy / np.maximum(likely.sum(axis=1, keepdims=True), 1e-300)
+            likely[rows, labels[block]] += 1 - made.noisy
+            yield block, likely
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        kept = (self.matrix, self.prior, self.rate_interval, self.draws, self.agreement, self.rows)
+        return EstimatedTransition, (*kept, self.classes, self.calibration)
+
+
+def _kept_interval(kept: Floats, rows: Floats, rate: float, ends: Interval) -> Floats:
+    """Return (2, K), the interval of T_ii: of the rate's interval and of so few rows."""
+    chance = 1.96 * np.sqrt((kept * (1 - kept) + 0.25 / (rows + 4)) / (rows + 4))
+    low, high = (1 - (1 - kept) * end / max(rate, 1e-12) for end in reversed(ends))
+    return np.clip(
+        [kept - np.hypot(kept - low, chance), kept + np.hypot(high - kept, chance)], 0, 1
+    )
+
+
+def _level_interval(kept: Floats, worst: Floats, rate: float, ends: Interval) -> Interval:
+    """Return the interval of c: that of the same flips at either end of the rate's interval."""
+    found = []
+    for end in (ends[1], rate, ends[0]):
+        factor = end / max(rate, 1e-12)
+        right = np.maximum(1 - factor * (1 - kept), 0)
+        found.append(float(ratio(right, factor * worst).min()))
+    return min(found), max(found)
+
+
+def _warnings(T: EstimatedTransition) -> Iterator[str]:
+    low, high = T.rate_interval
+    if not T.decisive:
+        yield (
+            f"cannot tell noise from difficulty: the classifier predicts {T.agreement:.0%} of the "
+            f"labels, and between {low:.0%} and {high:.0%} of them may be wrong; review some rows"
+        )
+    rows = T.prior * T.rows
+    low_kept, high_kept = T.kept_interval
+    small = np.flatnonzero((rows < _FEW) | (T.decisive & (high_kept - low_kept > _WIDE)))
+    lines = [
+        f"class {T.name(i)!r} is too small to tell: it has about {rows[i]:.0f} rows, and between "
+        f"{low_kept[i]:.0%} and {high_kept[i]:.0%} of its labels are right"
+        for i in small[:_LINES]
+    ]
+    yield from _some(lines, len(small), "classes are too small to tell")
+    even = T.confusions(at_most=1.0)
+    lines = [
+        f"class {T.name(i)!r} is labelled {T.name(j)!r} as often as {T.name(i)!r} "
+        f"(c = {level:.2f}): no loss can tell these two apart"
+        for i, j, level in even[:_LINES]
+    ]
+    yield from _some(lines, len(even), "pairs of classes are labelled alike")
+    if T.decisive and T.dominant and T.clean_level_interval[0] <= 1:
+        i, j, level = T.confusions(at_most=T.clean_level)[0]
+        yield (
+            f"class {T.name(i)!r} may be labelled {T.name(j)!r} as often as {T.name(i)!r} "
+            f"(c = {level:.2f}, interval from {T.clean_level_interval[0]:.2f})"
+        )
+
+
+def _some(lines: list[str], number: int, what: str) -> Iterator[str]:
+    yield from lines
+    if number > len(lines):
+        yield f"{number - len(lines):,} more {what}"

@@ -1,0 +1,72 @@
+"""The nearest rows of each row, and how far to trust their labels beside a classifier."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from noiseproof.errors import NoiseError, ParameterError
+from noiseproof.noise.difficulty import log_probabilities, log_votes
+from noiseproof.noise.labels import Integers
+from noiseproof.noise.matrix import Floats
+
+_BLOCK = 1024  # rows
+_NUMBERS = 4_000_000  # probabilities that the trust is found from
+_STEPS = 20
+
+
+def nearest(features: Any, k: int = 10, metric: str = "cosine") -> Integers:
+    """Return (N, k), the numbers of the rows nearest to each row, itself left out.
+
+    Args:
+        features: (N, d) numbers.
+        k: how many.
+        metric: ``"cosine"`` or ``"euclidean"``.
+
+    >>> nearest([[0.0], [1.0], [1.1], [5.0]], k=1, metric="euclidean").ravel()
+    array([1, 2, 1, 2])
+    """
+    x = torch.as_tensor(features, dtype=torch.float32)
+    if x.ndim != 2 or len(x) < 2:
+        raise NoiseError(f"expected features of shape (N, d), N >= 2, got {tuple(x.shape)}")
+    if metric not in ("cosine", "euclidean"):
+        raise ParameterError(f'expected metric "cosine" or "euclidean", got {metric!r}')
+    if k < 1:
+        raise ParameterError(f"expected k >= 1, got {k}")
+    if metric == "cosine":
+        x = torch.nn.functional.normalize(x, dim=1)
+    half = x.square().sum(1) / 2
+    k = min(k, len(x) - 1)
+    found = np.empty((len(x), k), dtype=np.int64)
+    for start in range(0, len(x), _BLOCK):
+        block = x[start : start + _BLOCK]
+        close = block @ x.T - half  # minus half the squared distance, but for the row's own norm
+        rows = torch.arange(len(block))
+        close[rows, start + rows] = -torch.inf
+        found[start : start + _BLOCK] = close.topk(k, dim=1).indices.numpy()
+    return found
+
+
+def trust(given: Integers, probabilities: NDArray[np.floating], votes: Integers) -> Floats:
+    """Return (a, b), for which p^a votes^b predicts the labels best: two steps of regression.
+
+    Args:
+        given: (N,) labels.
+        probabilities: (N, K) held out.
+        votes: (N, k) the labels of each row's neighbours.
+    """
+    N, K = probabilities.shape
+    rows = np.linspace(0, N - 1, min(N, max(200, _NUMBERS // K))).astype(np.int64)
+    sources = np.stack([log_probabilities(probabilities[rows]), log_votes(votes[rows], K)])
+    power, ridge = np.array([0.5, 0.5]), 1e-3
+    for _ in range(_STEPS):
+        q = np.tensordot(power, sources, 1)
+        q = np.exp(q - q.max(axis=1, keepdims=True))
+        q /= q.sum(axis=1, keepdims=True)
+        centred = sources - (sources * q).sum(axis=2, keepdims=True)
+        gradient = centred[:, np.arange(len(rows)), given[rows]].sum(axis=1) - ridge * power
+        curvature = np.einsum("ank,bnk,nk->ab", centred, centred, q) + ridge * np.eye(2)
+        step = np.linalg.solve(curvature, gradient)
+        power = np.clip(power + np.clip(step, -0.5, 0.5), 0, 5)
+    return np.asarray(power if power.any() else [1.0, 0.0])
