@@ -38,8 +38,7 @@ class Nested:
     def of(cls, probabilities: Floats, labels: NDArray[np.int64], fold: NDArray[np.int64]) -> Self:
         """Estimate the noise for each fold."""
         noise = tuple(
-            estimate(labels[fold != f], p[fold != f])
-            for f, p in enumerate(probabilities)
+            estimate(labels[fold != f], p[fold != f]) for f, p in enumerate(probabilities)
         )
         return cls(probabilities, labels, noise)
 
