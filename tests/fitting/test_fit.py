@@ -16,7 +16,7 @@ from noiseproof.fitting.evaluate import estimated, gain_on_true
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load_model
 from noiseproof.fitting.predict import predict_file
-from noiseproof.noise import TransitionMatrix, symmetric
+from noiseproof.noise import TransitionMatrix, estimate, symmetric
 from noiseproof.prepare.read import read
 
 FRAME, TRUE, WRONG = blobs()
@@ -59,7 +59,7 @@ def test_numbers_are_called_what_they_are(fitted):
     summary = json.loads(json.dumps(fitted.summary))
     assert summary["data"]["rows"] == 240
     assert summary["accuracy"]["noisy"]["value"] == fitted.noisy.value
-    assert "bootstrap" in summary["accuracy"]["true_estimated"]["method"]
+    assert "hard rows" in summary["accuracy"]["true_estimated"]["method"]
     assert summary["choice"]["loss"] == fitted.loss
     assert np.shape(summary["noise"]["matrix"]) == (3, 3)
 
@@ -321,13 +321,16 @@ def test_what_cannot_be_fitted_is_one_line(X, y, options, message):
 def test_accuracy_on_true_labels_is_estimated_without_them(rate):
     numbers = np.random.default_rng(0)
     true = numbers.integers(4, size=20_000)
-    predicted = np.where(numbers.random(20_000) < 0.9, true, numbers.integers(4, size=20_000))
+    scores = numbers.normal(size=(20_000, 4)) + 3 * np.eye(4)[true]
+    p = np.exp(3 * scores) / np.exp(3 * scores).sum(axis=1, keepdims=True)
     noise = symmetric(4, rate)
     noisy = noise.corrupt(true, seed=1).labels
-    found = estimated(predicted, noisy, noise, seed=0)
-    assert found.value == pytest.approx((predicted == true).mean(), abs=0.015)
-    assert found.low < (predicted == true).mean() < found.high
+    predicted = p.argmax(axis=1)
     worse = np.where(numbers.random(20_000) < 0.1, (predicted + 1) % 4, predicted)
+    for made in (predicted, worse):
+        found, right = estimated(made, noisy, estimate(noisy, p)), (made == true).mean()
+        assert found.value == pytest.approx(right, abs=0.03)
+        assert found.low < right < found.high
     gain = float((predicted == noisy).mean() - (worse == noisy).mean())
     assert gain_on_true(gain, noise, np.ones(4)) == pytest.approx(
         (predicted == true).mean() - (worse == true).mean(), abs=0.01
