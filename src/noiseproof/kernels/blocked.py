@@ -8,9 +8,11 @@ from torch import Tensor
 Scale = Tensor | float
 Block = Callable[[Tensor, Tensor, Scale, Tensor], Tensor]
 
-# Elements in a block. On a CPU logits and gradient of a block should stay in the caches; on an
-# accelerator the number of launches counts and a block only bounds the float32 copy.
-CPU_BLOCK = 2**19
+# Elements in a block. On a CPU logits and gradient of a block should stay in the caches, and the
+# temporaries be small enough for the allocator to keep: larger ones are returned to the system and
+# faulted in again, page by page, at every step. On an accelerator the number of launches counts
+# and a block only bounds the float32 copy.
+CPU_BLOCK = 2**18
 DEVICE_BLOCK = 2**26
 
 # Up to this many logits the cost is that of launching operations, not of computing them.

@@ -64,7 +64,7 @@ def row_block(
     if not isinstance(scale, float):
         scale = scale.unsqueeze(1)
     c = c * scale
-    factor, flat = c, None
+    factor, flat, curves = c, None, []
     for d, slope in zip(ds, slopes, strict=True):
         d = d * scale
         if slope is None:
@@ -72,15 +72,14 @@ def row_block(
             flat = d if flat is None else flat + d
         else:
             factor = factor.addcmul(d, slope.sum(1, keepdim=True))
-            slope.mul_(d)
+            curves.append((d, slope))
     factor = factor.neg() if total is None else factor.neg().div_(total)
     if flat is None:
         out.mul_(factor)
     else:
         torch.addcmul(flat, out, factor, out=out)
-    for slope in slopes:
-        if slope is not None:
-            out.add_(slope)
+    for d, slope in curves:
+        out.addcmul_(d, slope)
     out.scatter_add_(1, index, c)
     return rows.squeeze(1)
 

@@ -45,7 +45,7 @@ class FL(Pointwise):
             return value, weight.neg_()
         # u / (1 - u) from 1 - u alone: where u is near 0 the slope is -1 and the error is nothing.
         odds = wrong.reciprocal_().sub_(1)
-        return value, odds.mul_(value).mul_(-self.gamma).sub_(weight)
+        return value, weight.neg_().addcmul_(odds, value, value=-self.gamma)
 
 
 def _wrong(log_u: Tensor) -> Tensor:
