@@ -79,11 +79,11 @@ def test_a_worker_that_dies(grid, tmp_path, monkeypatch):
     class Doomed(local.Processes):
         """Kills the process of certain cells when it begins them, each so often."""
 
-        def start(self, place, cell):
-            answer = super().start(place, cell)
+        def start(self, slot, cell):
+            answer = super().start(slot, cell)
             if times.get(cell):
                 times[cell] -= 1
-                os.kill(self.workers[place].process.pid, signal.SIGKILL)
+                os.kill(self.workers[slot].process.pid, signal.SIGKILL)
             return answer
 
     monkeypatch.setattr(local, "Processes", Doomed)

@@ -232,11 +232,11 @@ def test_small_networks_share_a_gpu():
         for name in ("cnn4", "resnet34")
     }
     cluster = ray_engine.Room(cpus=64.0, gpus=4.0)
-    assert cluster.places([of["cnn4"]]) == 16
-    assert cluster.places([of["resnet34"]]) == 4
-    assert ray_engine.Room(cpus=6.0, gpus=4.0).places([of["cnn4"]]) == 6
-    assert ray_engine.Room(cpus=6.0, gpus=0.0).places([of["resnet34"]]) == 6
-    assert ray_engine.Room(cpus=0.0, gpus=0.0).places([cell]) == 1
+    assert cluster.slots([of["cnn4"]]) == 16
+    assert cluster.slots([of["resnet34"]]) == 4
+    assert ray_engine.Room(cpus=6.0, gpus=4.0).slots([of["cnn4"]]) == 6
+    assert ray_engine.Room(cpus=6.0, gpus=0.0).slots([of["resnet34"]]) == 6
+    assert ray_engine.Room(cpus=0.0, gpus=0.0).slots([cell]) == 1
 
 
 def test_errors_of_a_node_say_which_node(tmp_path):

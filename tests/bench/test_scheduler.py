@@ -13,28 +13,28 @@ CELLS = load_grid("digits-symmetric").select(rows=["CE"]).cells()[:6]
 class Scripted:
     """Answers for each cell what it is told to, one answer after the other, then a result."""
 
-    def __init__(self, places=1, on_start=None, answers=None):
-        self.places, self.on_start, self.answers = places, on_start or {}, answers or {}
+    def __init__(self, slots=1, on_start=None, answers=None):
+        self.slots, self.on_start, self.answers = slots, on_start or {}, answers or {}
         self.at_work, self.begun, self.most = {}, [], 0
 
-    def start(self, place, cell):
-        assert place not in self.at_work
+    def start(self, slot, cell):
+        assert slot not in self.at_work
         if self.on_start.get(cell):
             return self.on_start[cell].pop(0)
-        self.at_work[place] = cell
+        self.at_work[slot] = cell
         self.begun.append(cell)
         self.most = max(self.most, len(self.at_work))
         return None
 
     def listen(self, seconds):
-        place, cell = next(iter(self.at_work.items()))
+        slot, cell = next(iter(self.at_work.items()))
         if self.answers.get(cell):
             message = self.answers[cell].pop(0)
         else:
             message = Result(made(cell, 0.5), ran=True)
         if not isinstance(message, News):
-            del self.at_work[place]
-        yield place, message
+            del self.at_work[slot]
+        yield slot, message
 
 
 class Heard(Progress):
@@ -53,15 +53,15 @@ def _no_patience(monkeypatch):
     monkeypatch.setattr(scheduler, "PATIENCE", 0.0)
 
 
-@pytest.mark.parametrize("places", [1, 3, 9])
-def test_every_cell_is_run_once_and_in_order(places):
-    crew, heard = Scripted(places), Heard()
+@pytest.mark.parametrize("slots", [1, 3, 9])
+def test_every_cell_is_run_once_and_in_order(slots):
+    crew, heard = Scripted(slots), Heard()
     tally = schedule(CELLS, crew, heard)
     assert crew.begun == list(CELLS)
-    assert crew.most == min(places, len(CELLS))
+    assert crew.most == min(slots, len(CELLS))
     assert (tally.ran, tally.lost) == (6, {})
     assert list(tally.records) == [cell.key for cell in CELLS]
-    assert heard.said[0] == "6 cells to run" + (f", {places} at once" if places > 1 else "")
+    assert heard.said[0] == "6 cells to run" + (f", {slots} at once" if slots > 1 else "")
     assert [line.split(":")[0] for line in heard.said[1:]] == [
         f"{n}/6 {cell}".split(":")[0] for n, cell in enumerate(CELLS, start=1)
     ]

@@ -1,4 +1,4 @@
-"""What the theory says of the losses of a grid, beside what they came to."""
+"""What the theory says about the losses of a grid, beside their results."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +18,7 @@ Classes = tuple[str, ...] | int | None
 
 @dataclass(frozen=True)
 class AuditedRow:
-    """A row of a grid, seen by the theory.
+    """A row of a grid and what the theory says about its loss.
 
     Args:
         row: its name and loss.
@@ -34,7 +34,7 @@ class AuditedRow:
 
 
 def audit_row(collected: Collected, row: Row) -> AuditedRow | None:
-    """Hold the loss of a row against every noise of the grid; None where the theory cannot."""
+    """Check the loss of a row against every noise; None where the theory has no answer."""
     grid = collected.grid
     classes = class_count(grid)
     if classes is None:
@@ -66,7 +66,7 @@ def _classes(grid: Grid) -> Classes:
 
 
 def tolerates(grid: Grid, loss: str, noise: str) -> bool | None:
-    """Say whether a loss is asymmetric on every row of a noise."""
+    """Return whether a loss is asymmetric on every row of a noise; None where that is undecided."""
     T = _matrix(noise, _classes(grid), grid.source.name)
     return None if T is None else _tolerates(loss, len(T), T.matrix.tobytes())
 

@@ -1,4 +1,4 @@
-"""A cell of a table, one seed of it: all that decides a run, known before any data is read."""
+"""One seed of a cell of a table: everything that decides a run, known before any data is read."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property

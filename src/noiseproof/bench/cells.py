@@ -37,7 +37,7 @@ class Block:
         return {seed: index for index, seed in enumerate(self.seeds)}
 
     def index(self, place: Place, seed: int) -> int | None:
-        """Return where a cell is; None for a cell of other blocks."""
+        """Return the position of a cell; None for a cell of another block."""
         if place not in self._places or seed not in self._seeds:
             return None
         return self._seeds[seed] * len(self.first) + self._places[place]
@@ -80,7 +80,7 @@ class Cells(Sequence[Cell]):
         raise IndexError(position)
 
     def position(self, place: Place, seed: int) -> int | None:
-        """Return where a cell is; None where it is not among these."""
+        """Return the position of a cell; None where it is not among these."""
         part, parts = self.shard
         before = 0
         for block in self.blocks:
@@ -105,7 +105,7 @@ class Remaining(Collection[Cell]):
 
     @classmethod
     def of(cls, cells: Cells, done: Iterable[tuple[Place, int]]) -> Self:
-        """Return the cells without those at some places, each with a seed; others do not matter."""
+        """Return the cells without the given ones, each named by its place and seed."""
         positions = (cells.position(place, seed) for place, seed in done)
         return cls(cells, frozenset(index for index in positions if index is not None))
 

@@ -26,7 +26,7 @@ class Collected:
 
     @cached_property
     def _seeds(self) -> dict[Place, dict[int, Record]]:
-        """The records of the grid: looked up from the store's side, which may be much smaller."""
+        """The records of the grid, found by going through the store, which may be much smaller."""
         seeds, found = frozenset(self.grid.seeds), dict[Place, dict[int, Record]]()
         places = frozenset(self.grid.places.values())
         for record in self.records.values():
@@ -57,7 +57,7 @@ class Collected:
 
     @property
     def failed(self) -> tuple[Record, ...]:
-        """The runs that failed, by a loss that was not finite for instance."""
+        """The runs that failed, for instance because the loss was not finite."""
         return tuple(record for record in self.own if record.status == "failed")
 
     @cached_property

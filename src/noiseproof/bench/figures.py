@@ -1,4 +1,4 @@
-"""Figures of what was run: each takes what it needs from a store, and says what is not there."""
+"""Figures of runs: each takes what it needs from a store and says what is missing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from noiseproof.train import Experiment, prepare
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """A figure, and what it lacks.
+    """A figure, and what is missing from it.
 
     Args:
         figure: to be saved.
@@ -39,7 +39,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Material:
-    """Where a figure takes its numbers from.
+    """What a figure is drawn from.
 
     Args:
         collected: what the store has of the grid.
@@ -63,7 +63,7 @@ class Material:
         return self.collected.grid
 
     def seeds(self, row: str, noise: str) -> list[Record]:
-        """Return the runs of a cell that ended well."""
+        """Return the finished runs of a cell."""
         return [r for r in self.collected.seeds(row, noise) if r.status == "done"]
 
     @property
@@ -75,7 +75,7 @@ class Material:
         return found
 
     def experiment(self, record: Record) -> Experiment:
-        """Draw the data and the noise of a record again; they must be what the run had."""
+        """Draw the data and the noise of a record again; they must equal those of the run."""
         found = prepare(
             self.whole, record.recipe, record.loss, record.noise, record.seed, self.data
         )
@@ -94,7 +94,7 @@ class Material:
         return names
 
     def command(self, *options: str) -> str:
-        """Return the command that makes what is missing."""
+        """Return the command that runs what is missing."""
         selection = replace(self.selection, recipe=self.grid.recipe_of(self.grid.rows[0]).name)
         name, store = self.given or self.grid.name, self.store.path
         return bench_command("run", name, store=store, selection=selection, options=options)
@@ -124,7 +124,7 @@ def gather(
 
 
 def memorisation(material: Material) -> Drawn:
-    """Draw the accuracy on right and on wrong training labels by epoch."""
+    """Draw the accuracy on clean and on corrupted training labels by epoch."""
     grid = material.grid
     panels = {
         noise: {row.name: material.seeds(row.name, noise) for row in grid.rows}
@@ -138,7 +138,7 @@ def memorisation(material: Material) -> Drawn:
 
 
 def hyperparameters(material: Material) -> Drawn:
-    """Draw the test accuracy by epoch, a line a parameter, under the last noise of the grid."""
+    """Draw the test accuracy by epoch, one line per parameter, under the last noise of the grid."""
     grid = material.grid
     noise = grid.noises[-1]
     runs = {row.loss: seeds for row in grid.rows if (seeds := material.seeds(row.name, noise))}
@@ -148,7 +148,7 @@ def hyperparameters(material: Material) -> Drawn:
 
 
 def noise(material: Material) -> Drawn:
-    """Draw the transition matrices that the noise came to, drawn again and checked by hash."""
+    """Draw the realised transition matrices; the noise is drawn again and checked by its hash."""
     grid, drawn = material.grid, {}
     for name in grid.noises:
         runs = [record for row in grid.rows for record in material.seeds(row.name, name)[:1]]
@@ -162,7 +162,7 @@ def noise(material: Material) -> Drawn:
 
 
 def tsne(material: Material) -> Drawn:
-    """Draw the features of the layer before last, by t-SNE, a row a loss and a panel a noise."""
+    """Draw a t-SNE of the last layer's inputs: one row per loss, one panel per noise."""
     grid = material.grid
     names = [row.name for row in grid.rows]
     command = material.command("--seeds", "1", "--save")

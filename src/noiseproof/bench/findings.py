@@ -1,4 +1,4 @@
-"""What came of a grid, in words. Every sentence is computed from records; none is a phrase."""
+"""The results of a grid in words. Every sentence is computed from records."""
 
 import statistics
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ NEAR = 1.0
 
 @dataclass(frozen=True)
 class Change:
-    """A row between the least and the most noise, in per cent."""
+    """The accuracy of a row under the least and under the most noise, in per cent."""
 
     name: str
     before: float
@@ -27,12 +27,12 @@ class Change:
 
     @property
     def points(self) -> float:
-        """How many percentage points it gained; below 0, lost."""
+        """Percentage points gained; negative where points were lost."""
         return self.after - self.before
 
 
 def findings(collected: Collected) -> tuple[str, ...]:
-    """Return sentences: how much was run, what fell and what held, what the paper says."""
+    """Return sentences: how much was run, which rows fell or held, how the paper compares."""
     return (
         _progress(collected),
         *_changes(collected),
@@ -95,7 +95,7 @@ def changes_between(collected: Collected, first: str, last: str) -> list[Change]
 
 
 def noise_range(collected: Collected) -> tuple[str, str] | None:
-    """Return the noises of the least and the highest rate that have results, of one kind."""
+    """Return the noises of the lowest and the highest rate with results, if all are of one kind."""
     rates: dict[str, float] = {}
     kinds = set()
     for noise in collected.grid.noises:
@@ -114,7 +114,7 @@ def noise_range(collected: Collected) -> tuple[str, str] | None:
 
 
 def _memorised(collected: Collected) -> Iterable[str]:
-    """Say who learnt the wrong labels, under the last noise that shows it."""
+    """Say which row learnt the wrong labels, under the last noise that shows it."""
     grid = collected.grid
     for noise in reversed(grid.noises):
         shares: dict[str, float] = {}
@@ -171,7 +171,7 @@ def name_noise(noise: str) -> str:
 
 
 def join(names: Sequence[str]) -> str:
-    """Return a list as people say it.
+    """Return a list as people write it.
 
     >>> join(["CE", "FL", "GCE"])
     'CE, FL and GCE'

@@ -133,7 +133,7 @@ class Grid:
         return grid
 
     def first_seeds(self, count: int) -> tuple[int, ...]:
-        """Return the first ``count`` seeds, going on with the next numbers where it has fewer.
+        """Return the first ``count`` seeds; beyond the grid's own, the next whole numbers.
 
         >>> Grid("g", "", "digits", "quick", (), (), (1, 2, 3)).first_seeds(4)
         (1, 2, 3, 4)
@@ -143,7 +143,7 @@ class Grid:
         return (*self.seeds, *more)[:count]
 
     def with_row(self, text: str) -> "Grid":
-        """Return the grid with one row more, ``"MINE=AGCE(a=2, q=1.2)"``."""
+        """Return the grid with an added row, such as ``"MINE=AGCE(a=2, q=1.2)"``."""
         name, equals, expression = (part.strip() for part in text.partition("="))
         if not name or not equals or "(" in name:
             raise ParameterError(f"expected NAME=LOSS, as in 'MINE=AGCE(a=2, q=1.2)', got {text!r}")

@@ -1,4 +1,4 @@
-"""Grids in files: the paper's are beside this one, a user's are where the user likes."""
+"""Reading grids from TOML files: the paper's, in ``grids/``, and the user's own."""
 
 import tomllib
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def grid_names() -> tuple[str, ...]:
 
 
 def load_grid(name: str | Path) -> Grid:
-    """Return a grid by its name, or from a TOML file of the user's own.
+    """Return a grid by its name, or from the user's own TOML file.
 
     >>> grid = load_grid("mnist-symmetric")
     >>> len(grid.rows), grid.noises, grid.seeds
@@ -101,7 +101,7 @@ def _check(holds: bool, field: str, expected: str, values: Mapping[str, Any]) ->
 
 
 def _dataset(text: str, folder: Path) -> str:
-    """Return a name, or the path as it is seen from the file that names it."""
+    """Return a known name, or the path relative to the file that names it."""
     path = folder / text
     if text in KNOWN or (not path.exists() and text == path.stem):
         return text
@@ -117,7 +117,7 @@ def _label(values: Mapping[str, Any], dataset: str) -> str:
 
 
 def _paper(values: Mapping[str, Any], dataset: str) -> str:
-    """Return the paper's table, which must be of the same data: else nothing is compared."""
+    """Return the paper's table, which must be of the same data to be compared."""
     paper: str = values.get("paper", "")
     if paper and paper not in TABLES:
         raise ParameterError(f"the paper has no table {paper!r}{did_you_mean(paper, TABLES)}")
@@ -127,7 +127,7 @@ def _paper(values: Mapping[str, Any], dataset: str) -> str:
 
 
 def _read_data(grid: Grid) -> None:
-    """Read the user's own data; say which fields of the file named them."""
+    """Read the user's own data; an error names the fields of the file that point to it."""
     try:
         grid.source  # noqa: B018 -- read and kept
     except DataError as error:
@@ -155,7 +155,7 @@ def _seeds(values: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _overrides(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields of a recipe, each of the type that field has."""
+    """Return fields of a recipe, each checked for its type."""
     overrides = values.get("overrides", {})
     _check(isinstance(overrides, dict), "overrides", "a table", values)
     found = {k: tuple(v) if isinstance(v, list) else v for k, v in overrides.items()}

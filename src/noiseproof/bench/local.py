@@ -37,28 +37,28 @@ def cores() -> int:
 class Processes:
     """The crew of this machine."""
 
-    def __init__(self, places: int, store: Store, settings: Settings) -> None:
-        self.places, self.store = places, store
+    def __init__(self, slots: int, store: Store, settings: Settings) -> None:
+        self.slots, self.store = slots, store
         self.workers: list[_Worker] = []
         try:
-            for _ in range(places):
+            for _ in range(slots):
                 self.workers.append(_Worker(store, settings))
         except BaseException:
             self.close()
             raise
 
-    def start(self, place: int, cell: Cell) -> Message | None:
+    def start(self, slot: int, cell: Cell) -> Message | None:
         """Send a cell to a process, unless another process of the store is at work on it."""
         if self.store.running(cell.key):
             return Busy()
-        return self.workers[place].send(cell)
+        return self.workers[slot].send(cell)
 
     def listen(self, seconds: float) -> Iterator[tuple[int, Message]]:
         """Hear from the processes that are at work."""
         busy: dict[Any, int] = {w.wire: i for i, w in enumerate(self.workers) if w.is_busy}
         for wire in wait(list(busy), timeout=seconds):
-            place = busy[wire]
-            yield place, self.workers[place].receive()
+            slot = busy[wire]
+            yield slot, self.workers[slot].receive()
 
     def close(self) -> None:
         """Stop all processes."""

@@ -1,4 +1,4 @@
-"""A connection to Ray: a cluster, or one that is started here; one line where there is none."""
+"""Connecting to Ray: to a cluster, or to one that is started here."""
 
 import logging
 import os
@@ -84,7 +84,7 @@ def _answers(place: str) -> bool:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep what Ray warns its own developers of from the user."""
+    """Hide warnings that are meant for Ray's own developers."""
     with warnings.catch_warnings():
         for kind in (DeprecationWarning, FutureWarning, ResourceWarning):
             warnings.simplefilter("ignore", kind)

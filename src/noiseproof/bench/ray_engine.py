@@ -1,4 +1,4 @@
-"""The Ray engine: every cell a task, on whatever machines there are. It needs no shared disk."""
+"""The Ray engine: every cell is a task, on any machine of a cluster. It needs no shared disk."""
 
 import getpass
 import hashlib
@@ -42,8 +42,8 @@ def run(cells: Collection[Cell], store: Store, settings: Settings, progress: Pro
         return Tally()
     with connected(settings):
         room = Room.of(settings)
-        places = min(settings.workers or room.places(islice(cells, _LOOKED_AT)), len(cells))
-        with Tasks(places, store, settings, room, progress is not SILENT) as crew:
+        slots = min(settings.workers or room.slots(islice(cells, _LOOKED_AT)), len(cells))
+        with Tasks(slots, store, settings, room, progress is not SILENT) as crew:
             return schedule(cells, crew, progress)
 
 
@@ -66,7 +66,7 @@ class Room(NamedTuple):
         """Return the part of a GPU that a cell takes."""
         return GPU_SHARE.get(cell.recipe.network, 1.0) if self.gpus else 0.0
 
-    def places(self, cells: Iterable[Cell]) -> int:
+    def slots(self, cells: Iterable[Cell]) -> int:
         """Return how many of the cells fit at once."""
         share = min(map(self.gpu, cells))
         return max(1, int(min(self.cpus, self.gpus / share) if share else self.cpus))
@@ -75,7 +75,7 @@ class Room(NamedTuple):
 class _Task(NamedTuple):
     """A cell at work on some node; its lock in the store is held here."""
 
-    place: int
+    slot: int
     cell: Cell
     lock: ExitStack
 
@@ -84,9 +84,9 @@ class Tasks:
     """The crew of a Ray cluster."""
 
     def __init__(
-        self, places: int, store: Store, settings: Settings, room: Room, with_news: bool
+        self, slots: int, store: Store, settings: Settings, room: Room, with_news: bool
     ) -> None:
-        self.places, self.store, self.room = places, store, room
+        self.slots, self.store, self.room = slots, store, room
         self.settings = replace(settings, data=settings.data and settings.data.absolute())
         self.tasks: dict[Any, _Task] = {}
         self.seen, self.found = set[Path](), dict[str, Record]()
@@ -95,7 +95,7 @@ class Tasks:
         self.post = _post() if with_news else None
         self.folder = folder_name(store)
 
-    def start(self, place: int, cell: Cell) -> Message | None:
+    def start(self, slot: int, cell: Cell) -> Message | None:
         """Start a task, unless another process is at work on the cell or has done it."""
         lock = ExitStack()
         try:
@@ -108,7 +108,7 @@ class Tasks:
                 return Result(record, ran=False)
             task = self.work.options(num_gpus=self.room.gpu(cell))
             ref = task.remote(_absolute(cell), self.settings, self.folder, self.post)
-            self.tasks[ref] = _Task(place, cell, lock)
+            self.tasks[ref] = _Task(slot, cell, lock)
             unless_started.pop_all()
         return None
 
@@ -116,9 +116,9 @@ class Tasks:
         """Hear of tasks that ended, and of the epochs of the others."""
         done, _ = ray.wait(list(self.tasks), timeout=seconds)
         for ref in done:
-            place, _, lock = self.tasks.pop(ref)
+            slot, _, lock = self.tasks.pop(ref)
             with lock:
-                yield place, self._fetch(ref)
+                yield slot, self._fetch(ref)
         yield from self._news()
 
     def close(self) -> None:
@@ -173,21 +173,21 @@ class Tasks:
             return
         for task in self.tasks.values():
             if task.cell.key in news:
-                yield task.place, news[task.cell.key]
+                yield task.slot, news[task.cell.key]
 
 
 def folder_name(store: Store) -> str:
-    """Return what the folder for a store is called among the temporary files of every node."""
+    """Return the name of a store's folder among the temporary files of each node."""
     whose = f"{getpass.getuser()}@{platform.node()}:{store.path.absolute()}"
     return f"noiseproof-{hashlib.sha256(whose.encode()).hexdigest()[:12]}"
 
 
 def _post() -> Any:
-    """Start the actor that keeps the news, on this very node, which outlives all others."""
+    """Start the actor that keeps the news on this node, which outlives all others."""
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
     return ray.remote(Post).options(num_cpus=0, scheduling_strategy=here).remote()
 
 
 def _absolute(cell: Cell) -> Cell:
-    """Return the cell with a path to the user's own data that holds in any folder."""
+    """Return the cell with an absolute path to the user's own data."""
     return replace(cell, dataset=str(Path(cell.dataset).absolute())) if cell.fingerprint else cell

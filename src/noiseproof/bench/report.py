@@ -31,7 +31,7 @@ class Contents:
     problems: Sequence[str] = ()
 
     def __str__(self) -> str:
-        """Say how much there is."""
+        """Return the counts in words."""
         counts = [section.collected.counts for section in self.sections]
         grids = "1 grid" if len(counts) == 1 else f"{len(counts)} grids"
         words = f"{grids}, {sum(count['done'] for count in counts):,} runs done"
@@ -61,7 +61,7 @@ def contents(
     named: bool = True,
     progress: Progress = SILENT,
 ) -> Contents:
-    """Find what a store has of grids.
+    """Return what a store has of some grids.
 
     Args:
         grids: by what the user calls them.
@@ -98,13 +98,13 @@ def _nothing(store: Store, name: str, selection: Selection) -> str:
 
 
 def _is_likely(grid: Grid, records: Iterable[Record]) -> bool:
-    """Say whether any record can be of a grid, without making all its cells."""
+    """Return whether any record may belong to a grid."""
     recipes = {grid.recipe_of(row).hash for row in grid.rows}
     return any(record.recipe_hash in recipes for record in records)
 
 
 def variants(grid: Grid) -> list[Grid]:
-    """Return a grid with its own recipe, and with the other one where there is one."""
+    """Return a grid with its own recipe, and with the other one where that exists."""
     own = grid.recipe_of(grid.rows[0])
     found = [grid]
     for name in RECIPES:

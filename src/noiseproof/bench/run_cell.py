@@ -1,4 +1,4 @@
-"""From a cell to its record, in whatever process or machine this is."""
+"""From a cell to its record, in any process on any machine."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def run_cell(cell: Cell, out: Path, settings: Settings, watch: Watcher | None = 
 
 
 def _forget_torn_checkpoint(path: Path, experiment: Experiment) -> None:
-    """Set aside what cannot be read: of a thousand cells nobody restarts one by hand."""
+    """Set aside a checkpoint that cannot be read: nobody restarts single cells by hand."""
     if path.exists():
         state = read_tensors(path)
         if not state or state.get("identity") != experiment.identity:

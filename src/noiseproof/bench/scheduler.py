@@ -1,6 +1,6 @@
 """Which cell runs when: the one loop behind every engine.
 
-An engine brings a crew: some places to work, how to start a cell in one of them, and what is heard
+An engine brings a crew: some slots to work, how to start a cell in one of them, and what is heard
 from there. Everything else is here: the order, waiting for other processes, trying again what died,
 telling the user.
 """
@@ -23,7 +23,7 @@ PATIENCE = 0.5
 
 
 class News(NamedTuple):
-    """So many epochs of a cell are done, and the test accuracy is this."""
+    """How many epochs of a cell are done, and the test accuracy after them."""
 
     epochs: int
     accuracy: float | None
@@ -63,19 +63,19 @@ Message = News | Result | Busy | Mistake | Broken | Died
 
 
 class Crew(Protocol):
-    """Places to work, numbered from 0, each for one cell at a time."""
+    """Slots to work, numbered from 0, each for one cell at a time."""
 
     @property
-    def places(self) -> int:
+    def slots(self) -> int:
         """How many cells can be at work at once."""
 
-    def start(self, place: int, cell: Cell) -> Message | None:
-        """Start a cell in a free place; return None, or why it was not started."""
+    def start(self, slot: int, cell: Cell) -> Message | None:
+        """Start a cell in a free slot; return None, or why it was not started."""
 
     def listen(self, seconds: float) -> Iterable[tuple[int, Message]]:
-        """Wait so long for news, and return what was heard from which place.
+        """Wait at most ``seconds`` for news; return each message with the slot it came from.
 
-        Any message but :class:`News` means that the place is free again.
+        Any message but :class:`News` means that the slot is free again.
         """
 
 
@@ -95,7 +95,7 @@ class Tally:
 
 
 def schedule(cells: Collection[Cell], crew: Crew, progress: Progress) -> Tally:
-    """Run all cells, in their order as far as other processes and deaths allow.
+    """Run all cells, in order except where another process is at work on one, or one dies.
 
     Raises:
         Exception: the error of a :class:`Mistake`; the records until then are kept.
@@ -117,30 +117,30 @@ class _Schedule:
 
     def finish(self) -> Tally:
         """Run all cells."""
-        at_once = f", {self.crew.places} at once" if self.crew.places > 1 else ""
+        at_once = f", {self.crew.slots} at once" if self.crew.slots > 1 else ""
         self.progress.say(f"{count(self.total, 'cell')} to run{at_once}")
         while self._assign():
             if not self.at_work:
                 time.sleep(PATIENCE)  # other processes are at work on all that is left
                 continue
-            for place, message in self.crew.listen(PATIENCE):
-                self._hear(place, self.at_work[place], message)
+            for slot, message in self.crew.listen(PATIENCE):
+                self._hear(slot, self.at_work[slot], message)
         return self.tally
 
     def _assign(self) -> bool:
-        """Fill the free places; return whether there is anything to wait for."""
-        for place in range(self.crew.places):
-            if place not in self.at_work:
-                self._fill(place)
+        """Fill the free slots; return whether there is anything to wait for."""
+        for slot in range(self.crew.slots):
+            if slot not in self.at_work:
+                self._fill(slot)
         return bool(self.at_work or self.again or self.elsewhere)
 
-    def _fill(self, place: int) -> None:
+    def _fill(self, slot: int) -> None:
         for cell in self._candidates():
-            answer = self.crew.start(place, cell)
+            answer = self.crew.start(slot, cell)
             if answer is None:
-                self.at_work[place] = cell
+                self.at_work[slot] = cell
                 return
-            self._hear(place, cell, answer)
+            self._hear(slot, cell, answer)
 
     def _candidates(self) -> Iterator[Cell]:
         while (cell := next(self.fresh, None)) is not None:  # `yield from` would end it
@@ -149,7 +149,7 @@ class _Schedule:
             for _ in range(len(cells)):
                 yield cells.popleft()
 
-    def _hear(self, place: int, cell: Cell, message: Message) -> None:
+    def _hear(self, slot: int, cell: Cell, message: Message) -> None:
         match message:
             case News(epochs, accuracy):
                 share = "" if accuracy is None else f", test {accuracy:.2%}"
@@ -167,7 +167,7 @@ class _Schedule:
                 self.tally.records[cell.key] = record
                 self.tally.ran += ran
                 self._tell(cell, record)
-        self.at_work.pop(place, None)
+        self.at_work.pop(slot, None)
 
     def _bury(self, cell: Cell, what: str, how: str) -> None:
         self.deaths[cell] += 1

@@ -1,4 +1,4 @@
-"""A grid on the page of a benchmark: all that the template asks for."""
+"""One grid on a benchmark page: everything that the template asks for."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -67,12 +67,12 @@ class Section:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What came of it."""
+        """The results in words."""
         return findings(self.collected)
 
     @property
     def table(self) -> Markup:
-        """The table of results; what it says of itself is escaped where it is made."""
+        """The table of results; its texts are escaped where it is made."""
         return Markup(render(results_table(self.collected), "html"))
 
     @cached_property
@@ -85,7 +85,7 @@ class Section:
         ]
 
     def curves(self, field: str, y_label: str, noises: Sequence[str] = ()) -> list[Markup]:
-        """Return a chart a noise: a field of the epochs, a line a row, the mean of its seeds."""
+        """Return one chart per noise: a field of the epochs, one line per row, mean over seeds."""
         drawn = []
         for noise in noises or self.grid.noises:
             series = {n: mean_curve(self.collected.seeds(n, noise), field) for n in self.rows}
@@ -109,12 +109,12 @@ class Section:
 
     @property
     def legend(self) -> Markup:
-        """The key to the lines of all its charts."""
+        """The legend of all its charts."""
         return charts.legend(self.rows)
 
     @cached_property
     def audits(self) -> list[AuditedRow]:
-        """The losses as the theory sees them."""
+        """What the theory says about its losses."""
         rows = [row for row in self.grid.rows if row.name in self.rows]
         found = []
         self.progress.step(f"auditing {self.grid.name}")
@@ -131,7 +131,7 @@ class Section:
 
     @property
     def realised(self) -> dict[str, str]:
-        """The share of labels that were wrong, by noise: the least and the most of all runs."""
+        """The realised share of wrong labels by noise, as a range over all runs."""
         rates: dict[str, list[float]] = {}
         for record in self.records:
             rates.setdefault(record.noise, []).append(100 * record.noise_rate)
@@ -139,28 +139,28 @@ class Section:
 
     @property
     def machines(self) -> list[tuple[str, int]]:
-        """What the runs were made with, and how many."""
+        """The machines and versions of the runs, with counts."""
         return Counter(map(_machine, self.records)).most_common()
 
     @property
     def hours(self) -> float:
-        """The time of all its runs one after another."""
+        """The total time of its runs."""
         return sum(record.seconds for record in self.records) / 3600
 
     @property
     def failures(self) -> list[str]:
-        """The runs that failed, a line each."""
+        """The runs that failed, one line each."""
         return [str(record) for record in self.collected.failed]
 
     @property
     def command(self) -> str:
-        """How to run it again; what is in the store is not run twice."""
+        """The command that runs it again; what is in the store is not run twice."""
         selection = replace(self.selection, recipe=self.recipe.name)
         return bench_command("run", self.given, store=self.store, selection=selection)
 
 
 def _any_number(curve: Iterable[float | None]) -> bool:
-    """Say whether there is anything to draw."""
+    """Return whether there is anything to draw."""
     return any(value is not None for value in curve)
 
 

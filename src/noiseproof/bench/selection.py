@@ -1,4 +1,4 @@
-"""What a command line takes of a grid: parsed once, applied to any grid, written again."""
+"""The part of a grid that a command selects: parsed once, applied to any grid, written back."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from noiseproof.errors import ParameterError
 
 @dataclass(frozen=True)
 class Selection:
-    """A part of a grid, and rows that are added to it.
+    """A part of a grid, plus added rows.
 
     Args:
         added: rows more, such as ``"MINE=AGCE(a=2, q=1.2)"``.
@@ -58,7 +58,7 @@ class Selection:
         return tuple(word for pair in pairs for word in pair)
 
     def apply(self, grid: Grid) -> Grid:
-        """Return what is selected of a grid; an added row always is."""
+        """Return the selected part of a grid, added rows included."""
         own = len(grid.rows)
         for text in self.added:
             grid = grid.with_row(text)
@@ -67,15 +67,15 @@ class Selection:
         return grid.select(rows, self.noises, seeds, self.recipe)
 
     def grid(self, name: str) -> Grid:
-        """Return what is selected of a grid by its name or file."""
+        """Return the selected part of a grid, given by name or file."""
         return self.apply(load_grid(name))
 
     def grids(self, names: Iterable[str]) -> dict[str, Grid]:
-        """Return what is selected of some grids, each once, by what the user calls them."""
+        """Return the selected parts of some grids, by name or file, each once."""
         return {name: self.grid(name) for name in dict.fromkeys(names)}
 
     def suiting(self) -> dict[str, Grid]:
-        """Return, by name, what is selected of every grid that has it."""
+        """Return the selected part of every grid that has one, by name."""
         found: dict[str, Grid] = {}
         for name in grid_names():
             try:
@@ -92,7 +92,7 @@ WHOLE = Selection()
 
 
 def _words(texts: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Split at commas, but for those inside parentheses: rows may be called AGCE(a=1, q=2)."""
+    """Split at commas outside parentheses: rows may be called AGCE(a=1, q=2)."""
     if texts is None:
         return None
     words, depth = [""], 0

@@ -1,4 +1,4 @@
-"""What a grid has to know of its data: for the user's own files, what is in them now."""
+"""What a grid must know about its data before it runs."""
 
 from dataclasses import dataclass
 from functools import lru_cache

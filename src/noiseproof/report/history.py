@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def mean_curve(records: Iterable["Record"], field: str) -> list[float | None]:
-    """Return the mean of a field of :class:`~noiseproof.train.Epoch`, an entry an epoch.
+    """Return the mean of a field of :class:`~noiseproof.train.Epoch`, one value per epoch.
 
     Runs that failed are left out: they would change the mean where they stop.
 

@@ -1,4 +1,4 @@
-"""A page: one HTML file that needs nothing else, neither a network nor a folder beside it."""
+"""A page: one HTML file that needs no network and no other file."""
 
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,14 @@ _ENVIRONMENT = Environment(
 
 
 def render(template_name: str, **values: Any) -> str:
-    """Return the text of a page; what is put into it is text, unless it is ``Markup``.
+    """Return the text of a page; values are escaped unless they are ``Markup``.
 
     A template extends ``base.html.j2``, which has the looks (light, dark, print, phone) and the
     script that shows the values of a chart.
 
     Args:
         template_name: a file of ``report/templates``.
-        values: what the template asks for; one it asks for in vain is an error.
+        values: what the template asks for; a missing one is an error.
     """
     return _ENVIRONMENT.get_template(template_name).render(**values)
 

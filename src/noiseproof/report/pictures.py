@@ -1,4 +1,4 @@
-"""How every picture looks, and how it reaches the disk."""
+"""How figures look, and how they are saved."""
 
 import io
 from contextlib import AbstractContextManager
@@ -43,12 +43,12 @@ KINDS = (".svg", ".png", ".pdf")
 
 
 def style() -> AbstractContextManager[Any]:
-    """Return the context every figure of the package is drawn in."""
+    """Return the context that every figure is drawn in."""
     return mpl.rc_context(_STYLE)
 
 
 def check(path: Path) -> None:
-    """Say at once, not after a minute's computing, that a picture cannot be written there."""
+    """Raise ParameterError where no picture can be written; ask before the work, not after it."""
     if path.suffix.lower() not in KINDS:
         raise ParameterError(
             f"cannot draw {path.name!r}: expected a name ending {', '.join(KINDS)}"

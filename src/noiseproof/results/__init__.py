@@ -1,4 +1,4 @@
-"""What happened: one record a run, written whole or not at all, and the models that were kept."""
+"""What happened: one record per run, stores of records, and the networks that were kept."""
 
 from noiseproof.results.complete import complete
 from noiseproof.results.key import Place

@@ -1,4 +1,4 @@
-"""From an experiment to its record: run it, take it up again, or find that it is done."""
+"""From an experiment to its record: run it, resume it, or find that it is done."""
 
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -21,18 +21,18 @@ def complete(
     resume: bool = True,
     save: bool = False,
 ) -> Record:
-    """Return the record of an experiment, training whatever of it is still to be trained.
+    """Return the record of an experiment, after training whatever is left to train.
 
-    Under ``out`` there is a checkpoint until the record is written; killed at any moment and
-    called again, this ends with the same record. Two processes never work on one run: the second
-    gets :class:`~noiseproof.errors.LockedError`.
+    Until the record is written there is a checkpoint under ``out``; killed at any moment and
+    called again, this resumes and ends with the same record. Two processes never work on one run:
+    the second gets :class:`~noiseproof.errors.LockedError`.
 
     Args:
         experiment: what to run.
         out: where the files of runs are.
         machine: where to compute; the CPU without one.
         watch: who is told of progress.
-        resume: go on with what is there; False begins anew.
+        resume: resume from a checkpoint; False starts over.
         save: keep the trained network beside the record.
     """
     machine = machine or Machine()

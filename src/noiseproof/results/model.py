@@ -1,4 +1,4 @@
-"""A trained network in a file, with what is needed to use it and to say where it came from."""
+"""A trained network in a file, with what is needed to use it and to trace it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A network that reads what its data set holds.
+    """A trained network that takes inputs as its data set has them.
 
     Args:
         network: in evaluation mode, on the CPU.

@@ -1,4 +1,4 @@
-"""A record: what made a run and what came of it, in one JSON file."""
+"""A record: the inputs and the results of one run, in one JSON file."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One run. Written by it, and never by hand.
+    """One run. Only the run itself writes it.
 
     Args:
         schema: the version of this layout.
@@ -26,18 +26,18 @@ class Record:
         dataset: its name.
         fingerprint: the SHA-256 of its content.
         recipe: how it was trained, with ``recipe_hash``.
-        recipe_hash: of the recipe.
+        recipe_hash: the hash of the recipe.
         loss: what was minimised, as text.
         noise: what made the labels wrong, as text.
         noise_rate: the share of labels that are wrong.
         noise_hash: the SHA-256 of the noisy labels.
         train_samples: how many were trained with.
         test_samples: how many were tested with.
-        seed: of everything that was drawn.
+        seed: the seed of everything that was drawn.
         status: ``"done"`` or ``"failed"``.
         failure: why it failed, in one line.
         history: the epochs.
-        seconds: of all epochs, over all the times the run was taken up.
+        seconds: the time of all epochs, however often the run was resumed.
         machine: device, threads, versions.
         noiseproof: the version of this package.
         matrix: the SHA-256 of the noise's matrix, where that was read from a file.
@@ -66,7 +66,7 @@ class Record:
 
     @classmethod
     def of(cls, experiment: Experiment, outcome: Outcome, machine: Machine) -> Self:
-        """Return the record of what ``experiment`` came to."""
+        """Return the record of an experiment that has run."""
         from importlib.metadata import version
 
         return cls(
@@ -120,7 +120,7 @@ class Record:
         return last.test_accuracy if last and self.status == "done" else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values, ``last`` and ``best`` epoch spelled out beside the history."""
+        """Return plain JSON values, with the ``last`` and the ``best`` epoch beside the history."""
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         last, best = self.outcome.last, self.outcome.best
         return values | {
@@ -165,7 +165,7 @@ class Record:
             raise DataError(f"{path}: not a record of a run, or not all of one") from None
 
     def __str__(self) -> str:
-        """Say the result in words."""
+        """Return the result in words."""
         what = f"{self.loss} on {self.dataset} with noise {self.noise}, seed {self.seed}"
         last, best = self.outcome.last, self.outcome.best
         if self.status == "failed" or last is None or best is None:

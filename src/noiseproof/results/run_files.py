@@ -1,4 +1,4 @@
-"""The files of a run: its checkpoint while it lasts, then its record and, if wanted, its model."""
+"""The files of a run: a checkpoint while it runs, then a record and, on request, a model."""
 
 import re
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ RECORD_NAME = re.compile(r"-([0-9a-f]{10})\.json$")
 
 @dataclass(frozen=True)
 class RunFiles:
-    """Where the files of one run are: side by side in one folder, by one name.
+    """The files of one run: side by side in one folder, under one name.
 
     Args:
-        out: the folder, which holds as many runs as one likes: it is a store.
-        name: what their names begin with.
+        out: the folder, which may hold many runs: it is a store.
+        name: the beginning of the files' names.
     """
 
     out: Path
@@ -26,7 +26,7 @@ class RunFiles:
 
     @classmethod
     def of(cls, out: Path, experiment: Experiment) -> "RunFiles":
-        """Return the files of an experiment under ``out``: its words, and its hash.
+        """Return the files of an experiment under ``out``, named by its words and its hash.
 
         Two experiments that differ in anything have different files.
         """
@@ -35,7 +35,7 @@ class RunFiles:
 
     @property
     def checkpoint(self) -> Path:
-        """The state after the last epoch, gone when the run is over."""
+        """The state after the last epoch; removed when the run is over."""
         return self.out / f"{self.name}.checkpoint.pt"
 
     @property
@@ -45,13 +45,13 @@ class RunFiles:
 
     @property
     def model(self) -> Path:
-        """The trained network, where it was asked for."""
+        """The trained network, if it was to be kept."""
         return self.out / f"{self.name}.model.pt"
 
     def finished(self) -> Record | None:
-        """Return the record of a run that is over, None where it is not.
+        """Return the record of a finished run, None where it is not finished.
 
-        A file that is no record, or not all of one, is set aside: the run is not over.
+        A file that is not a whole, valid record is set aside: the run is not finished.
         """
         if not self.record.exists():
             return None
@@ -62,7 +62,7 @@ class RunFiles:
             return None
 
     def clear(self) -> None:
-        """Forget what was done here, to begin anew."""
+        """Remove the files, to start over."""
         for path in (self.checkpoint, self.record, self.model):
             path.unlink(missing_ok=True)
 
@@ -73,7 +73,7 @@ def lock_file(out: Path, key: str) -> Path:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a damaged file to ``*.damaged``, where nobody takes it for what it was."""
+    """Rename a damaged file to ``*.damaged``, so that nobody reads it again."""
     return path.replace(path.with_name(f"{path.name}.damaged"))
 
 

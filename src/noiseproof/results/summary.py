@@ -1,4 +1,4 @@
-"""Several seeds of one cell as the paper prints them: mean and standard deviation."""
+"""The seeds of one cell as the paper prints them: mean and standard deviation."""
 
 import statistics
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ class Summary:
     """The results of the seeds of one cell.
 
     Args:
-        values: one a seed, at least one.
+        values: one per seed, at least one.
 
     >>> print(Summary((0.9, 0.92, 0.91)))
     91.00 ± 0.82

@@ -33,7 +33,7 @@ def join(parts: Iterable[str]) -> Markup:
 
 
 def picture(title: str, words: str, height: float, *content: str, **attributes: object) -> Markup:
-    """Return a chart with its title; ``words`` say what it shows to who cannot see it."""
+    """Return a chart with its title; ``words`` describe it for those who cannot see it."""
     return element(
         "svg",
         element("desc", words),

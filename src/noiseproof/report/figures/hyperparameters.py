@@ -19,7 +19,7 @@ ACROSS = 3
 
 
 def hyperparameters(runs: Mapping[str, Sequence["Record"]], noise: str) -> Figure:
-    """Draw test accuracy by epoch: a panel a family, a line a value of its parameter.
+    """Draw test accuracy by epoch: one panel per family, one line per value of its parameter.
 
     Args:
         runs: by loss, as text, the records of its seeds.

@@ -12,7 +12,7 @@ STYLES = [(colour, dash) for dash, colour in product(("-", "--", ":"), COLOURS)]
 
 
 def draw_curves(ax: Axes, curves: Mapping[str, Sequence[float | None]]) -> None:
-    """Draw shares by epoch, a line a name; a name keeps its colour if it has nothing to show."""
+    """Draw shares by epoch, one line per name; a name without values keeps its colour."""
     for (name, values), (colour, dash) in zip(curves.items(), cycle(STYLES), strict=False):
         known = [(i, value) for i, value in enumerate(values, 1) if value is not None]
         if known:

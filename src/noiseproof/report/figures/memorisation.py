@@ -20,7 +20,7 @@ PARTS = {
 
 
 def memorisation(panels: Mapping[str, Mapping[str, Sequence["Record"]]]) -> Figure:
-    """Draw a column a noise: above, the right labels; below, the wrong ones.
+    """Draw one column per noise: clean labels above, corrupted ones below.
 
     Args:
         panels: by noise and row, the records of the seeds.

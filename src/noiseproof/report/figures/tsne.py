@@ -1,4 +1,4 @@
-"""What the network sees: features of the layer before last, in two dimensions by t-SNE."""
+"""The inputs of a network's last layer, in two dimensions by t-SNE."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from noiseproof.progress import SILENT, Progress
 from noiseproof.report.pictures import style
 
-#: So many test samples show the picture, in seconds rather than minutes.
+#: Test samples to draw: enough to see the classes, in seconds rather than minutes.
 SAMPLES = 1000
 NAMED = 20
 
@@ -40,7 +40,7 @@ def tsne(
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> Figure:
-    """Draw a row a loss and a panel a noise; the colour is the true class.
+    """Draw one row per loss and one panel per noise; the colour is the true class.
 
     Args:
         rows: by loss and noise; None leaves a panel empty, and says so in it.
@@ -69,7 +69,7 @@ def tsne(
 
 
 def embed(values: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
-    """Return (N, 2) places, near where the features are near."""
+    """Return an embedding (N, 2) that keeps near features near."""
     from sklearn.manifold import TSNE
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -82,7 +82,7 @@ def embed(values: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
 
 
 def thin(features: Features, most: int = SAMPLES) -> Features:
-    """Return at most so many samples, evenly spread over the test set."""
+    """Return at most ``most`` samples, evenly spread over the test set."""
     kept = np.unique(np.linspace(0, len(features.labels) - 1, most).astype(int))
     return Features(features.values[kept], features.labels[kept], features.accuracy)
 

@@ -1,4 +1,4 @@
-"""What a table says, whatever it is written in. All accuracies are in per cent."""
+"""The content of a table, in any format. All accuracies are in per cent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -56,7 +56,7 @@ class Entry:
 
     @property
     def remark(self) -> str:
-        """What must be known of the mean besides its deviation, empty in the usual case."""
+        """What a reader must know about the mean besides its deviation; usually empty."""
         if self.mean is None:
             return ""
         seeds = [f"{self.count}"] if 1 < self.count < self.planned else []
@@ -70,7 +70,7 @@ class Row:
     Args:
         name: as the paper has it, or the user.
         loss: the expression that was minimised.
-        entries: one a column.
+        entries: one per column.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Table:
         return any(row.has_paper for row in self.rows)
 
     def is_bold(self, row: Row, column: int) -> bool:
-        """Say whether a cell is one of the three best of its column, as printed.
+        """Return whether a cell is one of the three best of its column, as printed.
 
         All that tie with the third are. Where a column has no more than three numbers, none is:
         it would say nothing.
@@ -127,7 +127,7 @@ class Table:
 
     @property
     def caption(self) -> tuple[str, ...]:
-        """What a reader must know of the numbers, a sentence or two a line."""
+        """What a reader must know about the numbers, one or two sentences per line."""
         return (self._what(), *self._whose(), *self._how_many(), *self.notes)
 
     def _entries(self) -> list[Entry]:

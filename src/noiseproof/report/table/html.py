@@ -1,9 +1,9 @@
-"""HTML: a table element for any page, in ASCII so that no page can spoil it."""
+"""HTML: a table element for any page, in ASCII so that no encoding can spoil it."""
 
 import html
 
 from noiseproof.report.table.content import Entry, Row, Table
-from noiseproof.report.table.text import one_line
+from noiseproof.report.table.text import number, one_line, our_number
 
 
 def as_html(table: Table) -> str:
@@ -34,25 +34,17 @@ def _row(table: Table, row: Row) -> str:
 
 
 def _cell(entry: Entry, bold: bool) -> str:
-    if entry.mean is None:
-        ours = entry.state if entry.state == "failed" else ""
-    else:
-        ours = _number(entry.mean, entry.std) + (f" [{entry.remark}]" if entry.remark else "")
-    ours = f"<b>{ours}</b>" if bold else ours
-    return ours + _papers(entry)
+    ours = our_number(entry)
+    return (f"<b>{ours}</b>" if bold else ours) + _papers(entry)
 
 
 def _papers(entry: Entry) -> str:
     if entry.paper is None:
         return ""
-    text = _number(entry.paper.mean, entry.paper.std)
+    text = number(entry.paper.mean, entry.paper.std)
     if entry.gap:
         text += f" ({entry.gap})".replace("-", "−")
     return f'<br><small class="paper">paper {text}</small>'
-
-
-def _number(mean: float, std: float | None) -> str:
-    return f"{mean:.2f}" if std is None else f"{mean:.2f} ± {std:.2f}"
 
 
 def _text(text: str) -> str:

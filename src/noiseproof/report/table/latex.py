@@ -6,7 +6,9 @@ Letters that pdflatex has no font for by itself (Chinese ones, say) need xelatex
 import re
 
 from noiseproof.report.table.content import Entry, Row, Table
-from noiseproof.report.table.text import one_line
+from noiseproof.report.table.text import number, one_line, our_number
+
+PLUS_MINUS = r"$\pm$"
 
 #: A line that begins with [ or * would be read as an option of the line break before it.
 _ESCAPES = {
@@ -27,7 +29,7 @@ _SIGNS = {
 
 
 def as_latex(table: Table) -> str:
-    """Return a ``table*``, two lines a method where the paper has it."""
+    """Return a ``table*``, with a second line for methods that the paper has too."""
     caption = " ".join([f"{_text(table.title)}.", *map(_text, table.caption)])
     heads = ["Method", *map(_text, table.columns)]
     lines = [
@@ -52,29 +54,19 @@ def as_latex(table: Table) -> str:
 
 
 def _ours(table: Table, row: Row) -> list[str]:
+    texts = (our_number(entry, PLUS_MINUS) for entry in row.entries)
     return [
         rf"\textbf{{{text}}}" if table.is_bold(row, column) else text
-        for column, text in enumerate(map(_own, row.entries))
+        for column, text in enumerate(texts)
     ]
-
-
-def _own(entry: Entry) -> str:
-    if entry.mean is None:
-        return entry.state if entry.state == "failed" else ""
-    remark = f" [{entry.remark}]" if entry.remark else ""
-    return _number(entry.mean, entry.std) + remark
 
 
 def _papers(entry: Entry) -> str:
     if entry.paper is None:
         return ""
-    text = _number(entry.paper.mean, entry.paper.std)
+    text = number(entry.paper.mean, entry.paper.std, PLUS_MINUS)
     gap = f" (${entry.gap}$)" if entry.gap else ""
     return rf"\footnotesize {text}{gap}"
-
-
-def _number(mean: float, std: float | None) -> str:
-    return f"{mean:.2f}" if std is None else rf"{mean:.2f} $\pm$ {std:.2f}"
 
 
 def _line(cells: list[str]) -> str:

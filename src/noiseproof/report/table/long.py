@@ -1,4 +1,4 @@
-"""One cell a line, every number in full and in per cent: for programs."""
+"""One cell per line, every number in full and in per cent, for programs."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from noiseproof.report.table.text import no_formula
 
 
 def as_csv(table: Table) -> str:
-    """Return comma-separated lines, the first with the names; what is not there is empty.
+    """Return comma-separated lines, names first; missing values are empty.
 
     A text that a spreadsheet would run as a formula has an apostrophe before it.
     """

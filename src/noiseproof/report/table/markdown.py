@@ -1,9 +1,9 @@
-"""Markdown, padded so that a terminal shows a table too."""
+"""Markdown, padded so that it reads well on a terminal too."""
 
 import re
 
 from noiseproof.report.table.content import Entry, Row, Table
-from noiseproof.report.table.text import one_line
+from noiseproof.report.table.text import one_line, our_number
 
 _MEANS_SOMETHING = re.compile(
     r"[\\|*<`]|(?<!\w)_|_(?!\w)"  # inside a word an underscore means nothing
@@ -14,7 +14,7 @@ _MEANS_SOMETHING = re.compile(
 
 
 def as_markdown(table: Table) -> str:
-    """Return the title, the caption and the table, two lines a method where the paper has it."""
+    """Return title, caption and table, with a second line for methods that the paper has too."""
     lines = [["Method", *map(_plain, table.columns)]]
     for row in table.rows:
         lines.append([_plain(row.name), *_ours(table, row)])
@@ -31,16 +31,8 @@ def as_markdown(table: Table) -> str:
 def _ours(table: Table, row: Row) -> list[str]:
     return [
         f"**{text}**" if table.is_bold(row, column) else text
-        for column, text in enumerate(map(_own, row.entries))
+        for column, text in enumerate(map(our_number, row.entries))
     ]
-
-
-def _own(entry: Entry) -> str:
-    if entry.mean is None:
-        return entry.state if entry.state == "failed" else ""
-    spread = "" if entry.std is None else f" ± {entry.std:.2f}"
-    remark = f" [{entry.remark}]" if entry.remark else ""
-    return f"{entry.mean:.2f}{spread}{remark}"
 
 
 def _papers(entry: Entry) -> str:

@@ -1,4 +1,23 @@
-"""Names and titles as they may stand in a table: one line, and nothing that a terminal obeys."""
+"""What every format writes into a cell: our number, and names that can do no harm."""
+
+from noiseproof.report.table.content import Entry
+
+
+def our_number(entry: Entry, plus_minus: str = "±") -> str:
+    """Return mean, deviation and remark of a cell; ``"failed"`` or nothing where there is no mean.
+
+    >>> our_number(Entry(97.25, 0.5, count=2, planned=3))
+    '97.25 ± 0.50 [2]'
+    """
+    if entry.mean is None:
+        return "failed" if entry.state == "failed" else ""
+    remark = f" [{entry.remark}]" if entry.remark else ""
+    return number(entry.mean, entry.std, plus_minus) + remark
+
+
+def number(mean: float, std: float | None, plus_minus: str = "±") -> str:
+    """Return a mean with its deviation, if there is one."""
+    return f"{mean:.2f}" if std is None else f"{mean:.2f} {plus_minus} {std:.2f}"
 
 
 def one_line(text: str) -> str:
