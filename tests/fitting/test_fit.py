@@ -72,7 +72,7 @@ def test_the_same_seed_gives_the_same_model():
 def test_a_saved_model_predicts_the_same_in_another_process(fitted, tmp_path):
     folder = fitted.save(tmp_path / "out")
     assert sorted(p.name for p in folder.iterdir()) == [
-        "model", "report.html", "summary.json", "suspect_rows.csv",
+        "manifest.json", "model", "report.html", "summary.json", "suspect_rows.csv",
     ]  # fmt: skip
     assert pd.read_csv(folder / "suspect_rows.csv").shape == fitted.suspects.shape
     for array in np.load(folder / "model" / "weights.npz", allow_pickle=False).values():
@@ -94,16 +94,19 @@ def test_nothing_is_overwritten(fitted, tmp_path):
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "thesis.txt").write_text("all of it")
-    for force in (False, True):
-        with pytest.raises(ParameterError, match="mine exists"):
+    for force, message in ((False, "mine exists"), (True, "noiseproof did not write.*thesis.txt")):
+        with pytest.raises(ParameterError, match=message):
             fitted.save(mine, force=force)
     assert (mine / "thesis.txt").read_text() == "all of it"
     fitted.save(tmp_path / "out")
     with pytest.raises(ParameterError, match="nothing is overwritten without --force"):
         fitted.save(tmp_path / "out")
-    (tmp_path / "out" / "report.html").write_text("old")
+    (tmp_path / "out" / "report.html").write_text("with my notes")
+    with pytest.raises(ParameterError, match=r"changed since: report.html"):
+        fitted.save(tmp_path / "out", force=True)
+    (tmp_path / "out" / "report.html").unlink()
     fitted.save(tmp_path / "out", force=True)
-    assert (tmp_path / "out" / "report.html").read_text() != "old"
+    assert (tmp_path / "out" / "report.html").exists()
     with pytest.raises(ParameterError, match="no directory"):
         fitted.save(tmp_path / "not" / "there")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["mine", "out"]

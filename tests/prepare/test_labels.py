@@ -14,7 +14,7 @@ from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import MISSING, encode
 from noiseproof.prepare.read import read
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.spreadsheet import escape, unescape
+from noiseproof.prepare.spreadsheet import escape, escaped, unescape
 
 #: What is not text (half a character) or not in a text file (NUL) cannot be in a CSV.
 CHARACTERS = st.characters(exclude_categories=("Cs",), exclude_characters="\0")
@@ -108,6 +108,12 @@ def test_no_spreadsheet_runs_a_text_and_it_comes_back(text):
     assert unescape(written) == text
     if not is_number(text):
         assert written[:1] not in tuple("=+-@\t\r\n＝＋－＠")
+
+
+def test_a_table_of_texts_is_safe_too():
+    frame = pd.DataFrame({"row": [1, -2], "given": ["=1+1", "-1"], "kind": [True, False]})
+    assert escaped(frame)["given"].tolist() == ["'=1+1", "-1"]
+    assert escaped(frame)["row"].tolist() == [1, -2]
 
 
 def test_labels_that_look_alike_are_told():

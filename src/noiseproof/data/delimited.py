@@ -26,7 +26,7 @@ MARK = "="
 #: An integer as every program writes it.
 INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
 #: Fields that are parsed at a time, at most, and rows.
-FIELDS, ROWS = 1_000_000, 65_536
+FIELDS, ROWS = 4_000_000, 65_536
 #: The rows that are parsed at a time are no longer than this; more is a quote that never ends.
 LONGEST = 1 << 30
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from noiseproof import files
 from noiseproof.fitting.model import write_json
+from noiseproof.prepare.spreadsheet import escaped
 
 if TYPE_CHECKING:
     from noiseproof.fitting.fit import Fitted
@@ -19,5 +20,5 @@ def write(fitted: "Fitted", folder: Path, force: bool = False) -> Path:
         fitted.model.save(made / "model")
         write_json(made / SUMMARY, fitted.summary)
         (made / REPORT).write_text(fitted.report, encoding="utf-8")
-        fitted.suspects.to_csv(made / SUSPECTS, index=False)
+        escaped(fitted.suspects).to_csv(made / SUSPECTS, index=False)
     return folder

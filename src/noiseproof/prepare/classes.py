@@ -140,11 +140,11 @@ def _as_text(labels: Any, where: str) -> tuple[list[str | None], Kind, str]:
     if not isinstance(labels, pd.Series):
         values = _plain(labels, where)
         column = pd.Series(values, dtype=object if values.dtype.kind == "U" else values.dtype)
+    if pd.api.types.is_complex_dtype(column) or _any_complex(column):
+        raise DataError(f"{where}: labels are complex numbers, not classes")
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = pd.Series(np.asarray(column))
     column = column.reset_index(drop=True)
-    if pd.api.types.is_complex_dtype(column):
-        raise DataError(f"{where}: labels are complex numbers, not classes")
     missing = column.isna().to_numpy()
     present = column[~missing]
     kind: Kind = "text"
@@ -194,6 +194,12 @@ def _plain(labels: Any, where: str) -> Any:
     exact = np.empty(len(labels), dtype=object)
     exact[:] = list(labels)
     return exact
+
+
+def _any_complex(column: Any) -> bool:
+    return column.dtype == object and any(
+        isinstance(v, (complex, np.complexfloating)) for v in column
+    )
 
 
 def _all(values: Any, types: tuple[type, ...]) -> bool:

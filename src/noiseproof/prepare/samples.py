@@ -1,7 +1,7 @@
 """Rows as a user has them, before anything is done to them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ class Samples:
         else:
             inputs = self.inputs[keep]
         names = None if self.rows is None else [self.rows[at] for at in keep]
-        return Samples(self.name, inputs, None, names, self.notes, self.commas)
+        return replace(self, inputs=inputs, labels=None, rows=names)
 
     def blocks(self, rows: int = BLOCK) -> Iterator["Samples"]:
         """Return the rows in blocks, so that what is made of them needs little memory."""
@@ -58,4 +58,4 @@ class Samples:
             part = slice(start, start + rows)
             inputs = self.inputs.iloc[part] if self.kind == "table" else self.inputs[part]
             names = None if self.rows is None else self.rows[part]
-            yield Samples(self.name, inputs, None, names, self.notes, self.commas)
+            yield replace(self, inputs=inputs, labels=None, rows=names)

@@ -1,6 +1,7 @@
 """Texts in a CSV that a spreadsheet must not run as formulas."""
 
 import re
+from typing import Any
 
 #: How a formula begins in some spreadsheet; full-width signs are signs in some countries.
 FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
@@ -25,3 +26,13 @@ def unescape(text: str) -> str:
     ('=HYPERLINK(A1)', "'cat'")
     """
     return text[1:] if text[:1] == "'" and FORMULA.match(text) else text
+
+
+def escaped(frame: Any) -> Any:
+    """Return a table whose texts no spreadsheet runs."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    texts = [c for c in frame if not is_numeric_dtype(frame[c]) and not is_bool_dtype(frame[c])]
+    return frame.assign(
+        **{c: [escape(v) if isinstance(v, str) else v for v in frame[c]] for c in texts}
+    )
