@@ -14,18 +14,12 @@ by a callback or a return value.
 """
 
 import sys
-import unicodedata
 from typing import Any, Self, TextIO
 
 from noiseproof.extras import missing
 
 #: Seconds before a bar is drawn: what is done sooner needs none.
 DELAY = 0.3
-
-#: Control characters, halves of characters, ends of lines and paragraphs.
-_CONTROL = ("Cc", "Cs", "Zl", "Zp")
-#: Characters that turn the direction of the text after them.
-_TURNED = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 class Progress:
@@ -139,6 +133,4 @@ def printable(text: str) -> str:
     >>> printable("caf\xe9 \x1b[2J\n")
     'caf\xe9 \\x1b[2J\\n'
     """
-    return "".join(
-        repr(c)[1:-1] if unicodedata.category(c) in _CONTROL or c in _TURNED else c for c in text
-    )
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

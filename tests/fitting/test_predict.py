@@ -14,6 +14,7 @@ from noisy_tables import blobs
 
 from noiseproof.cli import main
 from noiseproof.errors import DataError, DataWarning, ParameterError
+from noiseproof.files.spreadsheet import unescape
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import Model
 from noiseproof.fitting.predict import predict_file
@@ -21,7 +22,6 @@ from noiseproof.prepare.classes import Classes
 from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.spreadsheet import unescape
 
 #: So few that nothing is compared, which is quick.
 FRAME, TRUE, _ = blobs(90)

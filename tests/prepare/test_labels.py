@@ -10,11 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from noiseproof.data.delimited import GAPS
+from noiseproof.files.spreadsheet import escape, escaped, unescape
 from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import MISSING, encode
 from noiseproof.prepare.read import read
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.spreadsheet import escape, escaped, unescape
 
 #: What is not text (half a character) or not in a text file (NUL) cannot be in a CSV.
 CHARACTERS = st.characters(exclude_categories=("Cs",), exclude_characters="\0")

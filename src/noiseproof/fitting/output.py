@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noiseproof import files
+from noiseproof.files.spreadsheet import escaped
 from noiseproof.fitting.model import write_json
-from noiseproof.prepare.spreadsheet import escaped
 
 if TYPE_CHECKING:
     from noiseproof.fitting.fit import Fitted

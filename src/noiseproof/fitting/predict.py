@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from noiseproof import files
 from noiseproof.data.table import PARQUET
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.files.spreadsheet import escape
 from noiseproof.fitting.model import Model
 from noiseproof.prepare.classes import Classes
 from noiseproof.prepare.features import reading
 from noiseproof.prepare.forms import BLOCK
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read_blocks
-from noiseproof.prepare.spreadsheet import escape
 from noiseproof.progress import SILENT, Progress
 
 #: Probabilities that are in memory at a time, about.
@@ -54,7 +54,7 @@ def predict_file(
 
     The columns are ``row``, ``prediction`` and for each class ``p(class)``. In a CSV, texts that a
     spreadsheet would run have an apostrophe before them
-    (:func:`~noiseproof.prepare.spreadsheet.unescape` takes it off).
+    (:func:`~noiseproof.files.spreadsheet.unescape` takes it off).
 
     Args:
         model: from :func:`~noiseproof.fitting.model.load_model`.

@@ -29,7 +29,7 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
         return read(Path(X), y, labelled=labelled, **options)
     given = [n for n in ("embeddings", "encoding") if options.get(n) is not None]
     if given:
-        raise ParameterError(f"expected {given[0]} beside a path alone")
+        raise ParameterError(f"{given[0]}: expected beside a path alone")
     if y is not None and not hasattr(y, "__len__"):
         y = list(y)
     if y is None and labelled:

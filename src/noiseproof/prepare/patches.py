@@ -13,14 +13,12 @@ from noiseproof.noise import stream
 
 #: Images with no side longer than this are taken pixel by pixel.
 TINY = 12
-#: Larger images are reduced to this side.
+#: Images with a longer side are reduced to this one.
 SIDE = 32
 PATCH = 6
 CENTRES = 256
 SAMPLE = 40_000
 BLOCK = 128
-
-Floats = NDArray[np.float32]
 
 
 def reduce(images: NDArray[np.uint8]) -> Tensor:
@@ -38,14 +36,14 @@ class Patches:
     """k-means on whitened patches (Coates, Lee and Ng, 2011): (N, 4 x centres).
 
     Args:
-        whiten: (P, P) what decorrelates a patch.
-        mean: (P,) of the patches.
-        centres: (M, P) in the whitened space.
+        whiten: (P, P) the matrix that decorrelates a patch.
+        mean: (P,) the mean patch.
+        centres: (M, P) the centres, in the whitened space.
     """
 
-    whiten: Floats
-    mean: Floats
-    centres: Floats
+    whiten: NDArray[np.float32]
+    mean: NDArray[np.float32]
+    centres: NDArray[np.float32]
 
     @classmethod
     def learn(cls, images: NDArray[np.uint8], seed: int) -> "Patches":
@@ -69,7 +67,7 @@ class Patches:
         centres = means.fit(white).cluster_centers_
         return cls(whiten.astype(np.float32), mean.astype(np.float32), centres.astype(np.float32))
 
-    def features(self, images: NDArray[np.uint8]) -> Floats:
+    def features(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Return for each quarter of an image how near its patches are to each centre."""
         whiten, mean = torch.from_numpy(self.whiten), torch.from_numpy(self.mean)
         centres = torch.from_numpy(self.centres)

@@ -5,8 +5,8 @@ import io
 import json
 from typing import Any
 
+from noiseproof.files.spreadsheet import escape
 from noiseproof.report.table.content import Entry, Row, Table
-from noiseproof.report.table.text import no_formula
 
 
 def as_csv(table: Table) -> str:
@@ -19,7 +19,7 @@ def as_csv(table: Table) -> str:
     writer.writerow([*table.about, *_cell(Row("", "", ()), "", Entry(), False)])
     for cell in _cells(table):
         values = (*table.about.values(), *cell.values())
-        writer.writerow([no_formula(v) if isinstance(v, str) else v for v in values])
+        writer.writerow([escape(v) if isinstance(v, str) else v for v in values])
     return file.getvalue()
 
 

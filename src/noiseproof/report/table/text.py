@@ -1,5 +1,6 @@
 """What every format writes into a cell: our number, and names that can do no harm."""
 
+from noiseproof.progress import printable
 from noiseproof.report.table.content import Entry
 
 
@@ -26,14 +27,4 @@ def one_line(text: str) -> str:
     >>> one_line("two\nlines\x1b[31m")
     'two lines\\x1b[31m'
     """
-    words = " ".join(text.split())
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in words)
-
-
-def no_formula(text: str) -> str:
-    """Return a text that no spreadsheet runs: an apostrophe before what could be a formula.
-
-    >>> no_formula("=1+1"), no_formula("CE")
-    ("'=1+1", 'CE')
-    """
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "'")) else text
+    return printable(" ".join(text.split()))
