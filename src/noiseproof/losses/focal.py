@@ -45,7 +45,8 @@ class FL(Pointwise):
             return value, weight.neg_()
         # u / (1 - u) from 1 - u alone: where u is near 0 the slope is -1 and the error is nothing.
         odds = wrong.reciprocal_().sub_(1)
-        return value, weight.neg_().addcmul_(odds, value, value=-self.gamma)
+        # The product first: the odds alone times gamma would overflow.
+        return value, weight.neg_().sub_(odds.mul_(value), alpha=self.gamma)
 
 
 def _wrong(log_u: Tensor) -> Tensor:
