@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from noiseproof.learn.head import Task, Training, train
 from patch_features import patch_features
 
 import noiseproof as nf
 from noiseproof import data, noise
 from noiseproof.advise.families import families
-from noiseproof.learn.head import Task, Training, train
 from noiseproof.learn.matrix import Matrix
 
 NOISES = ("symmetric:0.2", "symmetric:0.4", "symmetric:0.6", "symmetric:0.8", "asymmetric:0.3")

@@ -6,7 +6,7 @@ import pandas as pd
 from noiseproof.noise import symmetric
 
 #: What to compare, to be quick.
-LOSSES = ["GCE(q=0.7)"]
+QUICK = {"learners": "linear", "losses": ["GCE(q=0.7)"]}
 
 
 def blobs(rows=240, rate=0.2, seed=0, classes=("cat", "dog", "eel")):

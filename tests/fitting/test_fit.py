@@ -7,11 +7,12 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from noisy_tables import LOSSES, blobs
+from noisy_tables import QUICK, blobs
 from PIL import Image
 from scipy import sparse
 
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.files import write_manifest
 from noiseproof.fitting.evaluate import estimated, gain_on_true
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load_model
@@ -25,7 +26,7 @@ TEST, TEST_TRUE, _ = blobs(90, rate=0, seed=5)
 
 @pytest.fixture(scope="module")
 def fitted():
-    return fit(FRAME, "kind", losses=LOSSES, test=(TEST.drop(columns="kind"), TEST_TRUE), seed=3)
+    return fit(FRAME, "kind", **QUICK, test=(TEST.drop(columns="kind"), TEST_TRUE), seed=3)
 
 
 def test_predictions_are_right_where_labels_were_wrong(fitted):
@@ -60,7 +61,8 @@ def test_numbers_are_called_what_they_are(fitted):
     assert summary["data"]["rows"] == 240
     assert summary["accuracy"]["noisy"]["value"] == fitted.noisy.value
     assert "hard rows" in summary["accuracy"]["true_estimated"]["method"]
-    assert summary["choice"]["loss"] == fitted.loss
+    assert summary["choice"]["chosen"] == fitted.recipe
+    assert sum(member["weight"] for member in summary["choice"]["members"]) == pytest.approx(1)
     assert np.shape(summary["noise"]["matrix"]) == (3, 3)
 
 
@@ -75,8 +77,9 @@ def test_a_saved_model_predicts_the_same_in_another_process(fitted, tmp_path):
         "manifest.json", "model", "report.html", "summary.json", "suspect_rows.csv",
     ]  # fmt: skip
     assert pd.read_csv(folder / "suspect_rows.csv").shape == fitted.suspects.shape
-    for array in np.load(folder / "model" / "weights.npz", allow_pickle=False).values():
-        assert array.dtype.kind == "f"
+    for file in folder.rglob("*.npz"):
+        for array in np.load(file, allow_pickle=False).values():
+            assert array.dtype.kind in "fi"
     TEST.to_csv(tmp_path / "test.csv", index=False)
     code = (
         "import sys; from noiseproof.fitting.model import load_model; "
@@ -122,10 +125,19 @@ def test_a_write_that_fails_leaves_nothing(fitted, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("damage", ["recipe.json", "preprocessing.json", "weights.npz"])
+MODEL_FILES = ["recipe.json", "features.json", "features.npz", "ensemble/members.json",
+               "ensemble/member0/arrays.npz"]  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", MODEL_FILES)
 def test_a_damaged_model_is_one_line(fitted, tmp_path, damage):
     folder = fitted.save(tmp_path / "out")
+    whole = (folder / "model" / damage).read_bytes()
+    (folder / "model" / damage).write_bytes(whole + b" ")
+    with pytest.raises(DataError, match=rf"model/{damage} has changed since the fit; fit again"):
+        load_model(folder)
     (folder / "model" / damage).write_bytes(b"{")
+    write_manifest(folder)  # somebody made it look as if the fit had written it
     with pytest.raises(DataError, match="the model is damaged"):
         load_model(folder)
     (folder / "model" / damage).unlink()
@@ -137,11 +149,15 @@ def test_a_damaged_model_is_one_line(fitted, tmp_path, damage):
     ("file", "change"),
     [
         ("recipe.json", lambda recipe: recipe["classes"]["names"].pop()),
-        ("recipe.json", lambda recipe: recipe["learned"].update(classes=4)),
-        ("preprocessing.json", lambda features: features["columns"].pop()),
-        ("weights.npz", lambda arrays: arrays.update({"head.bias0": arrays["head.bias0"][:, 1:]})),
-        ("weights.npz", lambda arrays: arrays.update({"head.mean": arrays["head.mean"][1:]})),
-        ("weights.npz", lambda arrays: [arrays.pop(k) for k in list(arrays) if "weight" in k]),
+        ("features.json", lambda features: features["columns"].pop()),
+        ("ensemble/members.json", lambda content: content["members"].clear()),
+        ("ensemble/members.json", lambda content: content["members"][0].update(learner="x")),
+        ("ensemble/members.json", lambda content: content["members"][0].update(weight=-1)),
+        ("ensemble/members.json", lambda content: content.update(sharpness=float("nan"))),
+        (MODEL_FILES[-1], lambda arrays: arrays.update(bias=arrays["bias"][1:])),
+        (MODEL_FILES[-1], lambda arrays: arrays.update(mean=arrays["mean"][1:])),
+        (MODEL_FILES[-1], lambda arrays: arrays.update(bias=arrays["bias"] * np.nan)),
+        (MODEL_FILES[-1], lambda arrays: arrays.pop("weight")),
     ],
 )
 def test_files_of_different_models_are_told(fitted, tmp_path, file, change):
@@ -154,8 +170,17 @@ def test_files_of_different_models_are_told(fitted, tmp_path, file, change):
         content = json.loads(path.read_text())
         change(content)
         path.write_text(json.dumps(content))
-    with pytest.raises(DataError, match=r"do not fit each other; .* damaged, or of another model"):
+    write_manifest(tmp_path / "out")
+    with pytest.raises(DataError, match=r"not of one model|the model is damaged"):
         load_model(tmp_path / "out")
+
+
+def test_arrays_that_unpack_to_any_size_are_not_unpacked(fitted, tmp_path):
+    folder = fitted.save(tmp_path / "out")
+    np.savez_compressed(folder / "model" / MODEL_FILES[-1], weight=np.zeros(10**6))
+    write_manifest(folder)
+    with pytest.raises(DataError, match="the model is damaged"):
+        load_model(folder)
 
 
 def test_what_does_not_fit_is_noted():
@@ -188,7 +213,7 @@ def test_one_text_and_one_loss_need_no_list(monkeypatch):
 def test_rows_without_a_label_are_set_aside():
     frame = FRAME[:90].copy()
     frame.loc[:9, "kind"] = None
-    found = fit(frame, "kind", losses=LOSSES)
+    found = fit(frame, "kind", **QUICK)
     assert (found.checked.rows, found.checked.unlabelled) == (80, 10)
     assert found.suspects["row"].min() >= 10
 
@@ -235,16 +260,16 @@ def test_text_images_embeddings_and_sparse_matrices(tmp_path):
         for k in ["good", "bad"] * 40
     ]
     frame = pd.DataFrame({"review": texts, "y": ["good", "bad"] * 40})
-    found = fit(frame, "y", losses=LOSSES)
+    found = fit(frame, "y", **QUICK)
     assert found.predict(pd.DataFrame({"review": ["a great and lovely film"]})).tolist() == ["good"]
 
     frame.to_csv(tmp_path / "t.csv", index=False)
     np.save(tmp_path / "e.npy", np.eye(2)[np.arange(80) % 2])
-    found = fit(tmp_path / "t.csv", "y", embeddings=tmp_path / "e.npy", losses=LOSSES)
+    found = fit(tmp_path / "t.csv", "y", embeddings=tmp_path / "e.npy", **QUICK)
     assert found.predict(np.eye(2)).tolist() == ["good", "bad"]
 
     X = sparse.random(80, 6, density=0.3, random_state=0, format="csr")
-    found = fit(X, np.asarray(X[:, 0].todense() > 0).ravel(), losses=LOSSES)
+    found = fit(X, np.asarray(X[:, 0].todense() > 0).ravel(), **QUICK)
     assert found.predict(X).shape == (80,)
 
 
@@ -283,7 +308,7 @@ def test_a_folder_of_images(tmp_path):
     (tmp_path / "train" / "light" / "12.png").write_bytes(
         (tmp_path / "train" / "dark" / "0.png").read_bytes()
     )
-    found = fit(tmp_path / "train", losses=LOSSES)
+    found = fit(tmp_path / "train", **QUICK)
     assert found.checked.conflicting == 2
     assert found.suspects["row"][0] in ("light/12.png", "dark/0.png")
     assert found.predict(read(tmp_path / "train").inputs[:3]).tolist() == ["dark"] * 3

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from browser import open_page
-from noisy_tables import LOSSES, blobs
+from noisy_tables import QUICK, blobs
 
 from noiseproof.fitting.fit import fit
 
@@ -13,7 +13,7 @@ FRAME, _, WRONG = blobs(90, classes=("cat", "<b>dog</b>", "eel & co"))
 
 @pytest.fixture(scope="module")
 def fitted():
-    return fit(FRAME, "kind", losses=LOSSES)
+    return fit(FRAME, "kind", **QUICK)
 
 
 def test_the_report_answers_the_four_questions(fitted, tmp_path):
@@ -49,6 +49,6 @@ def test_noisy_accuracy_is_never_called_accuracy_alone(fitted):
 
 def test_a_row_is_known_by_its_text():
     notes = [f"the one called {i} was seen " + "again and " * 20 for i in range(len(FRAME))]
-    fitted = fit(FRAME.assign(note=notes, gap=None), "kind", losses=LOSSES, text="note")
+    fitted = fit(FRAME.assign(note=notes, gap=None), "kind", **QUICK, text="note")
     assert f"called {fitted.suspects.row[0]} was seen again and again" in fitted.report
     assert "…</td>" in fitted.report  # long texts are cut

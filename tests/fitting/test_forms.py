@@ -59,7 +59,7 @@ FORMS = {
 @pytest.fixture(scope="module", params=["dense", "sparse"])
 def fitted(request):
     given = X if request.param == "dense" else sparse.csr_matrix(X)
-    return fit(given, Y), given
+    return fit(given, Y, learners="linear"), given
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -75,14 +75,14 @@ def test_a_fitted_model_answers_every_form_alike(fitted, form, tmp_path):
 
 def test_a_test_set_may_come_in_another_form():
     for given, other in ((X, sparse.csr_matrix(X)), (sparse.csr_matrix(X), X)):
-        found = [fit(given, Y, test=(form, Y)).test for form in (given, other)]
+        found = [fit(given, Y, test=(form, Y), learners="linear").test for form in (given, other)]
         assert found[0] == found[1]
         assert found[0].seen == len(X)
 
 
 @pytest.mark.parametrize("given", [X, sparse.csr_matrix(X)], ids=["dense", "sparse"])
 def test_the_classifier_answers_every_form_alike(given):
-    model = RobustClassifier().fit(given, Y)
+    model = RobustClassifier(learner="linear").fit(given, Y)
     expected = model.predict_proba(given)
     for form, rows in FORMS.items():
         assert model.predict_proba(rows) == pytest.approx(expected, abs=1e-5), form

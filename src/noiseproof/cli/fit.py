@@ -1,6 +1,7 @@
 """Commands for a user's own data: fit, and the demonstration of it."""
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,11 +16,10 @@ from noiseproof.cli.app import (
     SeedOption,
     app,
 )
-from noiseproof.cli.steps import Steps
-from noiseproof.progress import printable
+from noiseproof.progress import on_terminal, printable
 
 if TYPE_CHECKING:
-    from noiseproof.fitting.fit import Fitted
+    from noiseproof.fitting.fitted import Fitted
 
 
 @app.command()
@@ -42,7 +42,16 @@ def fit(
     out: Annotated[
         Path | None, typer.Option(help="The folder to make; the file's name with -fit without it.")
     ] = None,
-    search: Annotated[int, typer.Option(help="Try so many further settings.", min=0)] = 0,
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(help="Compare this learner, and no others but those named; may be repeated."),
+    ] = None,
+    search: Annotated[
+        int, typer.Option(help="Try this many further losses and decays (needs optuna).", min=0)
+    ] = 0,
+    minutes: Annotated[
+        float, typer.Option(help="Start no further trial after this long.", min=0.0)
+    ] = 5.0,
     seed: SeedOption = 0,
     encoding: EncodingOption = None,
     force: ForceOption = False,
@@ -58,8 +67,8 @@ def fit(
     folder = out or Path(f"{file.name.split('.')[0] or 'data'}-fit")
     fitted = _fit(
         file, folder, force, quiet or as_json, label=label, text=text or (), test=test,
-        embeddings=embeddings, test_embeddings=test_embeddings, search=search, seed=seed,
-        encoding=encoding,
+        embeddings=embeddings, test_embeddings=test_embeddings, learners=learner, search=search,
+        minutes=minutes, seed=seed, encoding=encoding,
     )  # fmt: skip
     if as_json:
         print(json.dumps(fitted.summary | {"folder": str(folder)}, indent=1, ensure_ascii=False))
@@ -75,13 +84,9 @@ def _fit(
     from noiseproof.fitting.fit import fit as fit_data
 
     files.check_folder(folder, force)
-    watch = Steps(silent)
-    try:
-        fitted = fit_data(file, label, **options, watch=watch)
-        watch.progress("writing", 0, 1)
+    with on_terminal(silent, sys.stdout) as progress:
+        fitted = fit_data(file, label, **options, progress=progress)
         fitted.save(folder, force)
-    finally:
-        watch.close()
     return fitted
 
 

@@ -2,23 +2,19 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.extras import need
 from noiseproof.fitting import evaluate
-from noiseproof.fitting.evaluate import Accuracy
+from noiseproof.fitting.fitted import NOISY, Fitted, Test
 from noiseproof.fitting.model import Model
-from noiseproof.fitting.summary import lines, summarise
-from noiseproof.learn.learn import Learned, learn
-from noiseproof.learn.matrix import Matrix
-from noiseproof.noise import EstimatedTransition, estimate
+from noiseproof.fitting.summary import lines
+from noiseproof.learn.learn import MINUTES, Learned, learn
 from noiseproof.prepare.checks import Checked, check, row_hashes
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
 from noiseproof.prepare.features import Preprocessor, learn_features, reading
@@ -26,197 +22,11 @@ from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_features import TableFeatures
+from noiseproof.progress import SILENT, Progress
 
 MEASURED = "measured on the test file, whose labels are taken to be true"
 #: Columns kept to know a row by.
 SHOWN_COLUMNS = 4
-NOISY = "held-out noisy labels; 95 % interval"
-
-
-class Watcher(Protocol):
-    """Hears of the steps of a fit."""
-
-    #: Whether reading a large file shows a bar.
-    shown: bool
-
-    def say(self, step: str, line: str) -> None:
-        """Hear a line of result of a step: load, estimate, choose, train, evaluate."""
-
-    def progress(self, what: str, done: int, total: int) -> None:
-        """Hear how much of something is done."""
-
-
-class Nobody:
-    """Hears and does nothing."""
-
-    shown = False
-
-    def say(self, step: str, line: str) -> None:
-        """Let a line pass."""
-
-    def progress(self, what: str, done: int, total: int) -> None:
-        """Let progress pass."""
-
-
-@dataclass(frozen=True)
-class Test:
-    """Accuracy on a test set with true labels.
-
-    Args:
-        rows: of the test set.
-        seen: how many of them the model was trained on too, by their features.
-        accuracy: of the model.
-        cross_entropy: of the same head trained with CE.
-    """
-
-    __test__ = False  # not a test of pytest's
-    rows: int
-    seen: int
-    accuracy: Accuracy
-    cross_entropy: Accuracy
-
-    @property
-    def warning(self) -> str | None:
-        """What is to be said where rows are among those of the training set; else None."""
-        if not self.seen:
-            return None
-        return (
-            f"{self.seen:,} of {self.rows:,} test rows also occur among the training rows (same "
-            "features): the accuracy measured on them is optimistic"
-        )
-
-    @property
-    def gain(self) -> float:
-        """How much better than CE."""
-        return self.accuracy.value - self.cross_entropy.value
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Fitted:
-    """A model and all that was found on the way to it.
-
-    Args:
-        model: what predicts.
-        checked: what was found in the data.
-        estimate: of the noise, with the names of the classes.
-        notes: what was done to the columns, a line each.
-        rows: what to call each row that was learnt from.
-        content: a few of their columns, to know them by; None where there is no table.
-        noisy: accuracy on held-out noisy labels.
-        true: the estimate of the accuracy on true labels.
-        test: accuracy on a test set; None where there is none.
-        seed: of everything drawn.
-        seconds: it took.
-    """
-
-    model: Model
-    checked: Checked
-    estimate: EstimatedTransition
-    notes: tuple[str, ...]
-    rows: tuple[int | str, ...]
-    content: Any
-    noisy: Accuracy
-    true: Accuracy
-    test: Test | None
-    seed: int
-    seconds: float
-
-    def __repr__(self) -> str:
-        return (
-            f"Fitted({self.checked.name!r}, {self.checked.rows} rows, "
-            f"{len(self.model.classes)} classes, {self.recipe})"
-        )
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """The labels of the classes, as they came."""
-        return self.model.classes.values
-
-    @property
-    def learned(self) -> Learned:
-        """The choice, the estimate of the noise, the comparison."""
-        return self.model.learned
-
-    @property
-    def loss(self) -> str:
-        """The loss that was chosen."""
-        return self.learned.loss
-
-    @property
-    def recipe(self) -> str:
-        """The loss, and what was done about doubtful labels where anything was."""
-        treatment = self.learned.treatment
-        return self.loss + (f", {treatment}" if treatment != "none" else "")
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most likely class of each row."""
-        return np.asarray(self.classes[self.predict_proba(X).argmax(axis=1)])
-
-    def predict_proba(self, X: Any) -> NDArray[np.float32]:
-        """Return (N, K) the probability of each of :attr:`classes`."""
-        return self.model.probabilities(as_samples(X, labelled=False))
-
-    @cached_property
-    def suspects(self) -> Any:
-        """A DataFrame of the rows whose label is probably wrong, the most doubtful first."""
-        import pandas as pd
-
-        found = self.learned.suspects()
-        return pd.DataFrame(
-            {
-                "row": [self.rows[at] for at in found.rows],
-                "given_label": self.classes[self.learned.labels[found.rows]],
-                "proposed_label": self.classes[found.proposed],
-                "confidence": np.round(found.confidence, 4),
-            }
-        )
-
-    @property
-    def cross_entropy(self) -> Accuracy:
-        """Accuracy of CE on held-out noisy labels."""
-        plain = [c for c in self.learned.comparison if c.loss == "CE" and c.treatment == "none"]
-        if not plain or self.loss_is_plain:
-            return self.noisy
-        value, error = plain[0].noisy_accuracy, 1.96 * plain[0].standard_error
-        return Accuracy(value, value - error, value + error, NOISY)
-
-    @property
-    def loss_is_plain(self) -> bool:
-        """Whether CE itself was chosen, nothing done about doubtful labels."""
-        return self.loss == "CE" and self.learned.treatment == "none"
-
-    @property
-    def gain(self) -> float:
-        """How much better than CE on held-out noisy labels."""
-        return self.noisy.value - self.cross_entropy.value
-
-    @property
-    def true_gain(self) -> float:
-        """About how much better than CE on true labels."""
-        return evaluate.gain_on_true(self.gain, self.estimate, self.estimate.prior)
-
-    @property
-    def report(self) -> str:
-        """The report, an HTML page that needs nothing else."""
-        from noiseproof.fitting.page import fit_page
-
-        return fit_page(self)
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """All that was found, as JSON can hold it."""
-        return summarise(self)
-
-    def save(self, folder: str | Path, force: bool = False) -> Path:
-        """Write model, report, suspect rows and summary into a new folder, all or nothing.
-
-        Args:
-            folder: must not exist yet.
-            force: replace a folder that an earlier fit wrote.
-        """
-        from noiseproof.fitting.output import write
-
-        return write(self, Path(folder), force)
 
 
 def fit(
@@ -227,14 +37,16 @@ def fit(
     test: Any = None,
     embeddings: str | Path | None = None,
     test_embeddings: str | Path | None = None,
+    learners: str | Sequence[str] | None = None,
     losses: str | Sequence[str] | None = None,
     search: int = 0,
+    minutes: float = MINUTES,
     folds: int = 5,
     seed: int = 0,
     encoding: str | None = None,
-    watch: Watcher | None = None,
+    progress: Progress = SILENT,
 ) -> Fitted:
-    """Find out how noisy labels are, choose a loss, train, and say which rows are wrong.
+    """Find out how noisy labels are, choose a model, train it, and say which rows are wrong.
 
     Args:
         X: (N, d) numbers, uint8 images (N, H, W), (N, C, H, W), a DataFrame; or the path of a
@@ -244,28 +56,32 @@ def fit(
         test: true labels to test on, as a path or as (X, y).
         embeddings: a file of features to use instead of those of the path X.
         test_embeddings: the same for the path ``test``.
+        learners: the names of the learners to compare, such as ``"linear"`` and ``"trees"``; by
+            default all that suit the data.
         losses: what to compare; by default what suits the noise.
         search: how many further settings to try.
+        minutes: after which no further setting is tried.
         folds: in how many parts rows are held out.
         seed: of everything drawn.
         encoding: of a text file; None is UTF-8.
-        watch: hears of each step.
+        progress: hears of each step.
 
     >>> numbers = np.random.default_rng(0)
     >>> X = numbers.normal(size=(90, 5))
     >>> y = np.where(X[:, 0] > 0, "up", "down")
     >>> fitted = fit(X, y)
     >>> fitted
-    Fitted('the data', 90 rows, 2 classes, CE)
+    Fitted('the data', 90 rows, 2 classes, linear (loss=CE, decay=0.001, scale=standard))
     >>> fitted.predict([[3, 0, 0, 0, 0], [-3, 0, 0, 0, 0]]).tolist()
     ['up', 'down']
     """
     start = time.perf_counter()
-    watch, notes, filled = watch or Nobody(), Notes(), Notes()
+    notes, filled = Notes(), Notes()
     text = [text] if isinstance(text, str) else text
     losses = [losses] if isinstance(losses, str) else losses
     _check_options(test, embeddings, test_embeddings, losses, search)
-    samples = as_samples(X, y, embeddings=embeddings, encoding=encoding)
+    progress.step("load")
+    samples = as_samples(X, y, embeddings=embeddings, encoding=encoding, progress=progress)
     samples, codes, classes, rows, checked = _labelled(samples, y)
     features = learn_features(samples, text, seed, notes)
     tested, unfit = None, list[str]()
@@ -278,28 +94,30 @@ def fit(
     content = _content(samples, features)
     samples.inputs = None  # of a file, the features are all that is wanted from here on
     for line in (checked.line, *checked.warnings, *said):
-        watch.say("load", line)
+        progress.say(line)
     learned = learn(
-        matrix, codes, len(classes), losses=losses, seed=seed, folds=folds, search=search,
-        watch=watch.progress,
+        matrix, codes, len(classes), learners=learners, losses=losses, names=classes.names,
+        seed=seed, folds=folds, search=search, minutes=minutes, progress=progress,
     )  # fmt: skip
-    noise = estimate(codes, learned.probabilities, classes.names)
     predicted = learned.probabilities.argmax(axis=1)
+    label = y if isinstance(y, str) else ""
     fitted = Fitted(
-        Model(classes, features, learned, y if isinstance(y, str) else "", embeddings is not None),
-        checked,
-        noise,
-        said,
-        rows,
-        content,
-        evaluate.measured(predicted == codes, NOISY),
-        evaluate.estimated(predicted, codes, noise),
-        None if tested is None else _test(learned, tested, seen),
-        seed,
-        time.perf_counter() - start,
+        model=Model(classes, features, learned.model, label, embeddings is not None),
+        learned=learned,
+        checked=checked,
+        notes=(*said, *learned.notes),
+        rows=rows,
+        content=content,
+        noisy=evaluate.measured(predicted == codes, NOISY),
+        true=evaluate.estimated(predicted, codes, learned.estimate),
+        test=None if tested is None else _test(learned, tested, seen),
+        seed=seed,
+        seconds=time.perf_counter() - start,
     )
-    for step, line in lines(fitted):
-        watch.say(step, line)
+    for step, told in groupby(lines(fitted), key=lambda pair: pair[0]):
+        progress.step(step)
+        for _, line in told:
+            progress.say(line)
     return fitted
 
 
@@ -386,9 +204,11 @@ def _seen(samples: Samples, matrix: Any, tested: _Tested) -> int:
 
 
 def _test(learned: Learned, tested: _Tested, seen: int) -> Test:
-    """Measure the model and, on the same rows and with the same kind of head, CE."""
-    matrix, codes = Matrix(tested.matrix, learned.heads.scaling), tested.codes
-    ours, plain = (heads.mean(matrix).argmax(axis=1) for heads in (learned.heads, learned.baseline))
+    """Measure the model and, on the same rows, the best that cross entropy did."""
+    codes = tested.codes
+    ours, plain = (
+        one.probabilities(tested.matrix).argmax(axis=1) for one in (learned.model, learned.baseline)
+    )
     return Test(
         len(codes),
         seen,

@@ -8,13 +8,13 @@ from noiseproof.files.spreadsheet import escaped
 from noiseproof.fitting.model import write_json
 
 if TYPE_CHECKING:
-    from noiseproof.fitting.fit import Fitted
+    from noiseproof.fitting.fitted import Fitted
 
 SUMMARY, REPORT, SUSPECTS = "summary.json", "report.html", "suspect_rows.csv"
 
 
 def write(fitted: "Fitted", folder: Path, force: bool = False) -> Path:
-    """Write the files of a fit; with ``force`` they may take the place of an earlier fit's."""
+    """Write model, report, suspect rows and summary as one folder."""
     with files.replacing(folder, force) as made:
         (made / "model").mkdir()
         fitted.model.save(made / "model")

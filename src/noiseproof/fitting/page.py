@@ -10,7 +10,7 @@ from noiseproof.report.charts import bar_chart, heat_map
 from noiseproof.report.page import render
 
 if TYPE_CHECKING:
-    from noiseproof.fitting.fit import Fitted
+    from noiseproof.fitting.fitted import Fitted
 
 #: Rows shown on the page; the file has them all.
 SHOWN = 25
@@ -105,7 +105,7 @@ def _next_steps(fitted: "Fitted") -> list[str]:
         )
     if fitted.checked.conflicting:
         steps.append("Decide which label is right for the rows that occur under different ones.")
-    if fitted.loss_is_plain:
-        steps.append("Cross entropy is as good as any loss here; there is nothing to change.")
+    if fitted.is_cross_entropy:
+        steps.append("Plain cross entropy is as good as anything tried here.")
     steps.append("Use the model: noiseproof predict DIR FILE --out predictions.csv.")
     return steps

@@ -9,7 +9,7 @@ import numpy as np
 import noiseproof
 
 if TYPE_CHECKING:
-    from noiseproof.fitting.fit import Fitted
+    from noiseproof.fitting.fitted import Fitted
 
 
 def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
@@ -35,7 +35,7 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
 
 def against_cross_entropy(fitted: "Fitted") -> str:
     """Say how much better than cross entropy the model is, or that it is not."""
-    if fitted.loss_is_plain:
+    if fitted.is_cross_entropy:
         return "cross entropy is as good as anything tried here, and is used"
     if fitted.test is not None:
         ours, plain = fitted.test.accuracy.value, fitted.test.cross_entropy.value
@@ -74,9 +74,9 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
             "warnings": list(estimate.warnings),
         },
         "choice": {
-            "loss": learned.loss,
-            "treatment": learned.treatment,
+            "chosen": learned.chosen,
             "why": learned.why,
+            "members": [member.described for member in learned.model.members],
             "comparison": [candidate.to_dict() for candidate in learned.comparison],
         },
         "accuracy": {

@@ -1,13 +1,13 @@
 """A scikit-learn classifier for labels that may be wrong."""
 
-from typing import Any, Self, cast, get_args
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noiseproof.extras import need
 
-need("fit", "scipy", "sklearn")
+need("fit", "sklearn", "scipy", "threadpoolctl")
 
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,11 +15,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from noiseproof import losses
-from noiseproof.errors import DataError, ParameterError
-from noiseproof.learn.head import Heads, Kind, Training, train
-from noiseproof.learn.learn import Learned, learn
-from noiseproof.learn.matrix import Matrix
-from noiseproof.learn.objective import Task
+from noiseproof.errors import DataError, ParameterError, did_you_mean
+from noiseproof.learn.ensemble import Ensemble, Member
+from noiseproof.learn.learn import MINUTES, Learned, learn
+from noiseproof.learn.learner import Problem, Task
+from noiseproof.learn.learners import Learner, registry
+from noiseproof.learn.treat import PLAIN
+from noiseproof.learn.trials import train_all
 from noiseproof.losses import Loss
 from noiseproof.prepare.forms import blocks_in_form, check_range, plain
 
@@ -31,21 +33,22 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that stays right when labels are wrong.
 
     Args:
-        loss: ``"auto"`` to compare losses, and what can be done about doubtful labels, on held-out
-            rows, as ``noiseproof fit`` does; or one to train with, as text or a
+        loss: ``"auto"`` to compare learners, losses and treatments of doubtful labels on held-out
+            rows, as ``noiseproof fit`` does; or one loss to train with, as text or as a
             :class:`~noiseproof.losses.Loss`.
-        head: ``"linear"``; ``"bayes"``, which decay draws to naive Bayes and not to 0, for sparse
-            counts; ``"mlp"``; or ``"auto"``: the one that suits the data where losses are compared,
-            linear where one is given.
-        weight_decay: where a loss is given, how strongly the weights are held to 0.
-        folds: into how many parts the rows are dealt where losses are compared.
+        learner: ``"auto"``, or the name of one: ``linear``, ``hidden``, ``bayes``, ``trees``,
+            ``boosting``, ``discriminant``, ``neighbours``. Where a loss is given, ``"auto"`` is
+            linear.
+        weight_decay: where a loss is given, how strongly the weights are drawn to 0.
+        folds: how many parts the rows are dealt into where learners are compared.
+        minutes: after which no further setting is tried.
         random_state: the same number gives the same model; a ``RandomState`` is drawn from.
 
     Attributes:
         classes_: (K,) the labels, sorted.
-        loss_: what was minimised, as text.
-        learned_: what was found where losses were compared: ``.why``, ``.estimate``,
-            ``.comparison``, ``.suspects()``.
+        ensemble_: what predicts; None where there is one class only.
+        learned_: what was found where learners were compared: ``.why``, ``.estimate``,
+            ``.comparison``, ``.suspects()``; else None.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -61,15 +64,17 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         loss: str | Loss = "auto",
         *,
-        head: str = "auto",
+        learner: str = "auto",
         weight_decay: float = 1e-3,
         folds: int = 5,
+        minutes: float = MINUTES,
         random_state: Any = 0,
     ) -> None:
         self.loss = loss
-        self.head = head
+        self.learner = learner
         self.weight_decay = weight_decay
         self.folds = folds
+        self.minutes = minutes
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -88,34 +93,39 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _train(self, X: Any, codes: NDArray[np.int64], weights: ArrayLike | None) -> None:
         self.learned_: Learned | None = None
-        self.heads_: Heads | None = None
-        self.loss_ = str(self.loss)
+        self.ensemble_: Ensemble | None = None
+        kind = self._kind()
         if len(self.classes_) < 2:
             return
-        kind = self._kind()
         if isinstance(self.loss, str) and self.loss == "auto":
             self.learned_ = learn(
                 X, codes, len(self.classes_), sample_weight=weights, seed=self._seed(),
-                folds=self.folds, head=kind,
+                folds=self.folds, minutes=self.minutes, learners=self.learner if kind else None,
             )  # fmt: skip
-            self.loss_, self.heads_ = self.learned_.loss, self.learned_.heads
+            self.ensemble_ = self.learned_.model
             return
-        loss = losses.loss(self.loss) if isinstance(self.loss, str) else self.loss
+        setting = self._setting(kind or registry["linear"])
         every = np.ones(len(codes)) if weights is None else weights
-        task = Task(loss, np.asarray(every, dtype=np.float32), self.weight_decay)
-        matrix = Matrix(X, weights=every)
-        self.loss_ = str(loss)
-        self.heads_ = train(
-            matrix, codes, len(self.classes_), [task], Training(kind=kind or "linear"), self._seed()
+        problem = Problem(
+            X, codes, len(self.classes_), np.asarray(every, dtype=np.float32), self._seed()
         )
+        (trained,) = train_all(problem, [Task(setting, problem.weights)])
+        self.ensemble_ = Ensemble((Member(setting, PLAIN, 1.0, trained),))
 
-    def _kind(self) -> Kind | None:
-        if self.head == "auto":
+    def _setting(self, kind: type[Learner]) -> Learner:
+        loss = losses.loss(self.loss) if isinstance(self.loss, str) else self.loss
+        setting = kind().with_loss(str(loss))
+        if setting is None:
+            raise ParameterError(f"{kind.name} takes no loss; use loss='auto', or another learner")
+        return setting.varied(decay=self.weight_decay)
+
+    def _kind(self) -> type[Learner] | None:
+        if self.learner == "auto":
             return None
-        if self.head not in get_args(Kind):
-            expected = ", ".join(get_args(Kind))
-            raise ParameterError(f"expected head auto, {expected}, got {self.head!r}")
-        return cast(Kind, self.head)
+        if self.learner not in registry:
+            hint = did_you_mean(self.learner, registry)
+            raise ParameterError(f"no learner is called {self.learner!r}{hint}")
+        return registry[self.learner]
 
     def _seed(self) -> int:
         if isinstance(self.random_state, (int, np.integer)):
@@ -128,11 +138,11 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return (N, K): the probability of each of ``classes_``."""
         check_is_fitted(self)
         X = validate_data(self, plain(X), reset=False, **FORM)
-        if self.heads_ is None:
+        if self.ensemble_ is None:
             return np.ones((X.shape[0], 1), dtype=np.float32)
-        heads = self.heads_
         blocks = blocks_in_form(X, self.sparse_)
-        return np.concatenate([heads.mean(Matrix(block, heads.scaling)) for block in blocks])
+        found = [self.ensemble_.probabilities(block) for block in blocks]
+        return np.concatenate(found, dtype=np.float32)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row."""

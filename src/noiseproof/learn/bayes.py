@@ -1,49 +1,108 @@
-"""Naive Bayes: linear heads in closed form, where the inputs are counts or something like them."""
+"""A linear model that decay draws to naive Bayes rather than to 0; for words and other counts."""
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+import torch
 
-from noiseproof.errors import ParameterError
-from noiseproof.learn.matrix import SPARSE_LENGTH, Floats, Matrix
-from noiseproof.learn.objective import Task
+from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
+from noiseproof.learn.linear import LinearModel, Solver
+from noiseproof.learn.matrix import LENGTH, Matrix
 
 #: How often every class is taken to have seen every word before any row. One is usual and a point
 #: better on clean labels; on noisy ones, where a rare word says little, three is a point better.
 SMOOTHING = 3.0
 
 
-def naive_bayes(
-    matrix: Matrix, labels: NDArray[np.int64], classes: int, tasks: Sequence[Task]
-) -> tuple[Floats, Floats]:
-    """Return weights (D, H * K) and biases (H * K,): a head for each task, by its rows' weights.
+class BayesModel(LinearModel):
+    """A linear model by another name."""
 
-    It needs far fewer rows than a head that is trained to come close to its best, and a wrong
-    label moves it by one count only; its best is a little worse. Columns that have negative values
-    are no counts: their weights are 0. The unit of the inputs does not matter: rows count as if
-    their mean squared length were 1, that of TF-IDF, and smoothing is so many mean entries.
+    learner = "bayes"
+
+
+@dataclass(frozen=True)
+class Bayes(Learner):
+    """A linear model held to naive Bayes.
+
+    Naive Bayes needs far fewer rows than logistic regression to come close to its best, and a
+    wrong label moves it by one count only; its best is a little worse. Strong decay is safe here:
+    it only pulls towards naive Bayes.
+
+    Args:
+        loss: what to minimise, as text.
+        decay: how strongly the weights are drawn to those of naive Bayes.
     """
-    if not matrix.sparse:
-        raise ParameterError("a head drawn to naive Bayes needs sparse inputs")
-    given = np.eye(classes, dtype=np.float32)[labels]
+
+    name: ClassVar[str] = "bayes"
+    trained: ClassVar[type[Trained]] = BayesModel
+    takes_noise: ClassVar[bool] = True
+
+    loss: str = "CE"
+    decay: float = 1e-2
+
+    DECAYS: ClassVar[tuple[float, ...]] = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3)
+
+    @classmethod
+    def suits(cls, shape: Shape) -> bool:
+        """Return whether the features are sparse."""
+        return shape.sparse
+
+    @classmethod
+    def first(cls, shape: Shape) -> Sequence["Bayes"]:
+        """Return a range of decays with CE."""
+        return [cls("CE", decay) for decay in cls.DECAYS]
+
+    def with_loss(self, loss: str) -> "Bayes":
+        """Return the same with another loss."""
+        return Bayes(loss, self.decay)
+
+    @classmethod
+    def together(cls, tasks: Sequence[Task]) -> list[list[Task]]:
+        """Group tasks by their loss."""
+        groups: dict[Any, list[Task]] = {}
+        for task in tasks:
+            groups.setdefault(task.learner.loss, []).append(task)
+        return list(groups.values())
+
+    @classmethod
+    def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
+        """Start at naive Bayes and stay as near to it as the decay asks."""
+        matrix = problem.matrix("common")
+        solver = Solver(problem, matrix)
+        out: list[Trained] = []
+        for part in solver.fitting(range(len(tasks))):
+            here = [tasks[i] for i in part]
+            goal = torch.from_numpy(naive_bayes(problem, matrix, here)).to(solver.dtype)
+            decays = [task.learner.decay for task in here]  # type: ignore[attr-defined]
+            solved = solver.solve(here, decays, goal, goal)
+            out += [BayesModel(matrix.scaling, one.weight, one.bias) for one in solved]
+        return out
+
+
+def naive_bayes(problem: Problem, matrix: Matrix, tasks: Sequence[Task]) -> Floats:
+    """Return (H, (D + 1) K): weights and, as the last row, biases, for each task.
+
+    Columns with negative values are no counts: their weights are 0. The unit of the features does
+    not matter: rows count as if their mean squared length were 1, that of TF-IDF, and smoothing
+    is in units of the mean entry.
+    """
+    X, classes = matrix.values, problem.classes
     rows = np.concatenate(
-        [
-            (given if task.targets is None else task.targets) * task.weights[:, None]
-            for task in tasks
-        ],
-        axis=1,
-        dtype=np.float32,
+        [task.soft(problem) * task.weights[:, None] for task in tasks], axis=1, dtype=np.float32
     )
-    counts = matrix.values.min(axis=0).toarray().ravel() >= 0
-    unit = 1 / math.sqrt(SPARSE_LENGTH)
-    entries = matrix.values.data[matrix.values.data > 0]
+    low = X.min(axis=0)
+    counts = np.asarray(low.toarray() if matrix.sparse else low).ravel() >= 0
+    entries = X.data if matrix.sparse else X
+    entries = entries[entries > 0]
     more = SMOOTHING * float(entries.mean()) if len(entries) else 1.0
-    seen = (matrix.values.T @ rows).reshape(-1, len(tasks), classes)[counts] + more
+    seen = np.asarray(X.T @ rows).reshape(-1, len(tasks), classes)[counts] + more
     weight = np.zeros((len(counts), len(tasks), classes), dtype=np.float32)
     weight[counts] = np.log(seen) - np.log(seen.sum(axis=0))
     weight -= weight.mean(axis=2, keepdims=True)
-    frequency = rows.sum(axis=0).reshape(len(tasks), classes)
-    level = np.log((frequency + 1) / (frequency + 1).sum(axis=1, keepdims=True))
-    return weight.reshape(len(weight), -1) * unit, level.reshape(-1).astype(np.float32)
+    frequency = rows.sum(axis=0).reshape(len(tasks), classes) + 1
+    level = np.log(frequency / frequency.sum(axis=1, keepdims=True))
+    both = np.concatenate([weight * (1 / math.sqrt(LENGTH)), level[None]]).transpose(1, 0, 2)
+    return np.ascontiguousarray(both.reshape(len(tasks), -1))

@@ -1,101 +1,204 @@
-"""The comparison that `learn` goes by: kinds of head, then losses, then treatments."""
+"""The comparison that `learn` goes by: learners, then losses, then treatments, then an ensemble.
+
+1. Every learner that suits the data, with its first settings.
+2. From the best of them, how noisy the labels are; with that, losses whose c·r leaves a margin,
+   on the learners that take a loss.
+3. Treatments of doubtful labels, on the best learners.
+4. A greedy ensemble of everything tried on all folds.
+
+With many rows the first settings race: short runs on two folds for all, all folds for the best.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from noiseproof.learn.choose import Setting, Trial, mean_and_error
-from noiseproof.learn.head import Kind, Training
-from noiseproof.learn.trials import Bench
+import numpy as np
 
-DECAY = 1e-3
-DECAYS = (1e-4, 1e-3, 3e-3, 1e-2, 3e-2)
-#: Of a head that decay draws to naive Bayes: there is no harm in much of it.
-BAYES_DECAYS = (*DECAYS, 1e-1)
-#: Compared when it is still unknown how noisy the labels are.
-SCOUTS = ("CE", "GCE(q=0.7)")
-#: With fewer rows than this, a rung of the comparison tells too little about a fold or two.
+from noiseproof.advise.recommend import recommend
+from noiseproof.errors import TheoryError
+from noiseproof.learn.decide import ENSEMBLE, Candidate, best, ensemble_reason, peers, plain, reason
+from noiseproof.learn.learner import Floats, Labels, Learner
+from noiseproof.learn.neighbours import Neighbours
+from noiseproof.learn.posterior import Posterior
+from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS, Opinion, Opinions
+from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
+from noiseproof.noise import estimate
+
+#: With fewer rows than this, a fold or two tell too little.
 SMALL = 3000
-KEPT = 3
+#: Settings that go on to all folds, of each learner and in all.
+KEPT_EACH, KEPT = 2, 8
+#: Learners that treatments are tried on.
+TREATED = 3
+#: Losses compared for each learner that takes one.
+LOSSES = 4
+
+#: Compared where no loss is proved to withstand the noise.
+USUAL = ("GCE(q=0.7)", "AGCE(a=1, q=0.5)", "AUL(a=3, p=2)", "NCE + AGCE(a=6, q=1.5)")
 
 
-@dataclass(frozen=True)
-class Scouted:
-    """What a first look showed.
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """What to train on all rows, and what was seen on the way.
 
     Args:
-        training: with the kind of head that suits the data.
-        plain_decay: the decay that suits CE.
-        robust_decay: the decay that suits a robust loss.
-        robust: the best trial of a robust loss.
+        name: of the choice.
+        settings: what it is made of.
+        weights: what each counts; they sum to 1.
+        probabilities: (N, K) held out.
+        why: one sentence.
+        plain: the best trial by cross entropy.
+        comparison: all that was tried on all folds, the best first.
+        opinions: what treatments go by.
+        notes: what there is to say.
     """
 
-    training: Training
-    plain_decay: float
-    robust_decay: float
-    robust: Trial
+    name: str
+    settings: tuple[Setting, ...]
+    weights: tuple[float, ...]
+    probabilities: Floats
+    why: str
+    plain: Trial
+    comparison: tuple[Candidate, ...]
+    opinions: Opinions | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of_trial(
+        cls, trial: Trial, why: str, trials: Sequence[Trial], opinions: Opinions | None = None
+    ) -> "Chosen":
+        """Choose a single trial."""
+        setting = trial.setting
+        return cls(
+            setting.name, (setting,), (1.0,), trial.probabilities, why, plain(trials),
+            ranked(trials), opinions,
+        )  # fmt: skip
 
 
-def scout(bench: Bench, training: Training, kinds: Sequence[Kind]) -> Scouted:
-    """Choose the kind of head and how strongly its weights decay, by short runs.
-
-    The first kind is kept unless another is better by more than a standard error.
-    """
-    found: list[tuple[Training, list[Trial], Trial]] = []
-    for kind in kinds:
-        chosen = replace(training, kind=kind)
-        decays = BAYES_DECAYS if kind == "bayes" else DECAYS
-        settings = [Setting(loss, decay) for loss in SCOUTS for decay in decays]
-        trials = bench.run(settings, quick(chosen), few_folds(bench))
-        found.append((chosen, trials, best(trials)))
-    leader = found[0]
-    for other in found[1:]:
-        if ahead(other[2], leader[2]):
-            leader = other
-    training, trials, _ = leader
-    plain, robust = (best([t for t in trials if t.setting.loss == loss]) for loss in SCOUTS)
-    return Scouted(training, plain.setting.decay, robust.setting.decay, robust)
-
-
-def compare(bench: Bench, scouted: Scouted, losses: Sequence[str]) -> list[Trial]:
-    """Compare losses by successive halving: all in short runs, the best in full ones.
-
-    CE, with the decay that suits it, is always among those that stay.
-    """
-    robust = [Setting(loss, scouted.robust_decay) for loss in losses if loss != "CE"]
-    if len(robust) > KEPT:
-        trials = bench.run(robust, quick(scouted.training), few_folds(bench))
-        trials.sort(key=lambda trial: -trial.accuracy)
-        robust = [trial.setting for trial in trials[:KEPT]]
-    return bench.run([Setting("CE", scouted.plain_decay), *robust], scouted.training)
-
-
-def treat(bench: Bench, training: Training, trials: list[Trial]) -> list[Trial]:
-    """Try on the best of some trials what can be done about doubtful labels."""
-    leader = best(trials).setting
-    nested = bench.pairs(leader, training)
-    treated = [
-        Setting(leader.loss, leader.decay, treatment)
-        for treatment in ("drop", "weigh", "refine", "forward")
+def compare(
+    folds: Folds,
+    kinds: Sequence[type[Learner]],
+    losses: Sequence[str] | None,
+    search: int,
+) -> Chosen:
+    """Return what predicts held-out noisy labels best."""
+    problem = folds.problem
+    folds.progress.step("compare learners")
+    scouted = _scout(folds, kinds)
+    folds.progress.step("compare losses")
+    names = losses or _suited(best(scouted), problem.labels)
+    leaders = _leaders(scouted)
+    robust = [
+        Setting(changed)
+        for trial in leaders
+        for loss in names
+        if (changed := trial.setting.learner.with_loss(loss)) is not None
+        and not changed.by_cross_entropy
     ]
-    return bench.run(treated, training, nested=nested)
+    scouted += folds.run(robust, _few_folds(folds))
+    trials = _full(folds, scouted)
+    if search > 0:
+        from noiseproof.learn.search import search as search_further
+
+        folds.progress.step("search")
+        trials += search_further(folds, best(trials), search)
+    opinions = None
+    folds.progress.step("treat doubtful labels")
+    if not folds.late:
+        treated, opinions = _treat(folds, trials)
+        trials += treated
+    return _decide(folds, trials, opinions)
 
 
-def best(trials: Sequence[Trial]) -> Trial:
-    """Return the trial that predicts most."""
-    return max(trials, key=lambda trial: trial.accuracy)
+def _scout(folds: Folds, kinds: Sequence[type[Learner]]) -> list[Trial]:
+    """Try the first settings of each learner."""
+    shape = folds.problem.shape
+    settings = [Setting(learner) for kind in kinds for learner in kind.first(shape)]
+    return folds.run(settings, _few_folds(folds))
 
 
-def ahead(one: Trial, other: Trial) -> bool:
-    """Return whether one predicts more than the other by more than a standard error."""
-    gain, error = mean_and_error(one.right - other.right, other.share)
-    return gain > error
+def _leaders(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the best trial of each learner, the best learner first."""
+    found: dict[str, Trial] = {}
+    for trial in sorted(trials, key=lambda trial: -trial.accuracy):
+        found.setdefault(trial.setting.learner.name, trial)
+    return list(found.values())
 
 
-def quick(training: Training) -> Training:
-    """Return a third of the training."""
-    return replace(training, epochs=-(-training.epochs // 3), steps=training.steps // 3)
+def _full(folds: Folds, scouted: Sequence[Trial]) -> list[Trial]:
+    """Return trials on all folds: of each learner its best settings, and the best of all."""
+    if _few_folds(folds) == folds.count:
+        return list(scouted)
+    order = sorted(scouted, key=lambda trial: -trial.accuracy)
+    taken: list[Setting] = [plain(scouted).setting]
+    for trial in order:
+        mine = [s for s in taken if s.learner.name == trial.setting.learner.name]
+        if trial.setting not in taken and len(mine) < KEPT_EACH and len(taken) < KEPT:
+            taken.append(trial.setting)
+    return folds.run(taken) or [best(scouted)]
 
 
-def few_folds(bench: Bench) -> int:
-    """Return how many folds a short run holds out."""
-    return bench.folds if len(bench.labels) < SMALL else min(2, bench.folds)
+def _treat(folds: Folds, trials: Sequence[Trial]) -> tuple[list[Trial], Opinions | None]:
+    """Try on the best learners what can be done about doubtful labels."""
+    labels = folds.problem.labels
+    leaders = _leaders(trials)
+    judge = leaders[0]
+    by_pairs = folds.pairs(judge.setting.learner)
+    near = next((t for t in leaders if isinstance(t.setting.learner, Neighbours)), None)
+    near_pairs = None if near is None else folds.pairs(near.setting.learner)
+    if by_pairs is None:
+        return [], None
+    nested = []
+    for f, p in enumerate(by_pairs):
+        posterior = Posterior.of(p, labels, folds.fold != f)
+        nested.append(Opinion(p, None if near_pairs is None else near_pairs[f], posterior))
+    whole = Posterior.of(judge.probabilities, labels)
+    neighbours = None if near is None else near.probabilities
+    opinions = Opinions(tuple(nested), Opinion(judge.probabilities, neighbours, whole))
+    settings = [
+        Setting(learner.trusting() if treatment in CLEANING else learner, treatment)
+        for rank, learner in enumerate(leader.setting.learner for leader in leaders[:TREATED])
+        for treatment in TREATMENTS
+        if treatment in CLEANING
+        or (rank == 0 and treatment != PLAIN and (treatment != "forward" or learner.takes_noise))
+    ]
+    return folds.run(settings, opinions=opinions), opinions
+
+
+def _decide(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:
+    """Return the mean of the best trials that cannot be told apart."""
+    compared = plain(trials)
+    members = peers(trials)
+    leader = members[0]
+    if len(members) == 1:
+        return Chosen.of_trial(leader, reason(leader, compared), trials, opinions)
+    p = np.mean([trial.probabilities for trial in members], axis=0)
+    right = (p.argmax(1) == folds.problem.labels).astype(np.float64)
+    gain, error = mean_and_error(right - compared.right, compared.share)
+    accuracy, own_error = mean_and_error(right, compared.share)
+    own = Candidate(ENSEMBLE, ENSEMBLE, None, PLAIN, accuracy, own_error, 0.0)
+    rows = sorted([own, *ranked(trials)], key=lambda row: -row.noisy_accuracy)
+    return Chosen(
+        ENSEMBLE, tuple(t.setting for t in members), (1 / len(members),) * len(members), p,
+        ensemble_reason(members, gain, error), compared, tuple(rows), opinions,
+    )  # fmt: skip
+
+
+def ranked(trials: Sequence[Trial]) -> tuple[Candidate, ...]:
+    """Return what to report of trials, the best first."""
+    return tuple(Candidate.of(t) for t in sorted(trials, key=lambda trial: -trial.accuracy))
+
+
+def _few_folds(folds: Folds) -> int:
+    """Return how many folds a first look holds out."""
+    return folds.count if len(folds.problem.labels) < SMALL else min(2, folds.count)
+
+
+def _suited(trial: Trial, labels: Labels) -> Sequence[str]:
+    """Return the losses that suit the noise as a first look shows it."""
+    rows = trial.share > 0
+    try:
+        advice = recommend(estimate(labels[rows], trial.probabilities[rows]))
+    except TheoryError:  # no loss is proved to withstand it; some still do better than others
+        return USUAL
+    return ["GCE(q=0.7)", *(str(one.loss) for one in advice)][:LOSSES]

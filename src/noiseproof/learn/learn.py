@@ -1,42 +1,27 @@
-"""From noisy labels to a model: which loss, why, and how noisy the labels are."""
+"""From features and noisy labels to a model: which learner, why, and how noisy the labels are."""
 
-import dataclasses
-import functools
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noiseproof.advise.recommend import recommend
-from noiseproof.errors import DataError, TheoryError
-from noiseproof.learn.choose import Candidate, Setting, Trial, decide
-from noiseproof.learn.compare import DECAY, compare, scout, treat
-from noiseproof.learn.few import optimum
-from noiseproof.learn.folds import Labels, deal, held_out, row_weights
-from noiseproof.learn.head import Heads, Kind, Training, stacked
-from noiseproof.learn.matrix import Floats, Matrix, Scaling
-from noiseproof.learn.trials import Bench
+from noiseproof.errors import ParameterError, did_you_mean
+from noiseproof.learn.compare import Chosen, compare
+from noiseproof.learn.decide import Candidate
+from noiseproof.learn.ensemble import Ensemble, sharpness_for
+from noiseproof.learn.folds import deal
+from noiseproof.learn.learner import Floats, Labels, Learner, Problem
+from noiseproof.learn.learners import Linear, registry
+from noiseproof.learn.trials import Folds, Setting
 from noiseproof.noise import EstimatedTransition, estimate
+from noiseproof.progress import SILENT, Progress
 
-Watch = Callable[[str, int, int], None]
-
-#: With fewer rows than this, held-out labels cannot tell one loss from another.
+#: With fewer rows than this, held-out labels cannot tell one setting from another.
 FEW = 100
-#: With fewer rows than this, a hidden layer is not tried.
-HIDDEN = 500
-
-#: Compared where no loss is proved to withstand the noise.
-USUAL = (
-    "CE",
-    "GCE(q=0.7)",
-    "AGCE(a=1, q=0.5)",
-    "AUL(a=3, p=2)",
-    "AEL(a=2.5)",
-    "NCE + RCE",
-    "NCE + AGCE(a=6, q=1.5)",
-)
+MINUTES = 5.0
 
 
 class Suspects(NamedTuple):
@@ -50,91 +35,40 @@ class Suspects(NamedTuple):
     confidence: NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Learned:
-    """What :func:`learn` found.
+    """What :func:`learn` found; the model alone is what is saved.
 
     Args:
-        heads: the trained heads, whose probabilities are averaged.
-        baseline: the same trained with CE, to compare with; the heads themselves in a model that
-            was loaded.
-        loss: what was minimised, as text.
-        kind: of the heads.
-        treatment: what was done about doubtful labels, ``"none"`` if nothing.
+        model: what predicts.
+        baseline: the best that plain cross entropy did, to compare with.
+        chosen: what the model is called.
+        plain: what the baseline is called.
         why: the reason for the choice, one sentence.
-        estimate: how noisy the labels are; None in a model that was loaded.
+        notes: what could not be tried, a line each.
+        estimate: how noisy the labels are.
         comparison: what was compared, the best first.
-        probabilities: (N, K) out-of-fold.
+        probabilities: (N, K) held out.
         labels: (N,) as given.
     """
 
-    heads: Heads
-    baseline: Heads
-    loss: str
-    kind: Kind
-    treatment: str
+    model: Ensemble
+    baseline: Ensemble
+    chosen: str
+    plain: str
     why: str
-    estimate: EstimatedTransition | None
+    notes: tuple[str, ...]
+    estimate: EstimatedTransition
     comparison: tuple[Candidate, ...]
     probabilities: Floats
-    labels: NDArray[np.int64]
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return (N, K) probabilities of the true class."""
-        return self.heads.mean(Matrix(X, self.heads.scaling))
+    labels: Labels
 
     def suspects(self) -> Suspects:
         """Return the rows whose label is probably wrong."""
-        if self.estimate is None:
-            raise DataError("a model that was loaded does not know the rows it was trained on")
         wrong, proposed = self.estimate.doubt(self.labels, self.probabilities)
         rows = np.flatnonzero(proposed != self.labels)
         rows = rows[np.argsort(-wrong[rows], kind="stable")]
         return Suspects(rows, proposed[rows], wrong[rows])
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the numbers that a saved model needs."""
-        out: dict[str, NDArray[Any]] = {
-            "mean": self.heads.scaling.mean,
-            "factor": self.heads.scaling.factor,
-        }
-        for i, (weight, bias) in enumerate(self.heads.layers):
-            out[f"weight{i}"], out[f"bias{i}"] = weight, bias
-        return out
-
-    def describe(self) -> dict[str, Any]:
-        """Return the rest, as JSON can hold it."""
-        return {
-            "classes": self.heads.classes,
-            "loss": self.loss,
-            "kind": self.kind,
-            "treatment": self.treatment,
-            "why": self.why,
-            "comparison": [candidate.to_dict() for candidate in self.comparison],
-        }
-
-    @classmethod
-    def load(cls, arrays: Mapping[str, NDArray[Any]], description: Mapping[str, Any]) -> Self:
-        """Return the model that :meth:`arrays` and :meth:`describe` were taken from."""
-        classes = int(description["classes"])
-        layers: list[tuple[Floats, Floats]] = []
-        while f"weight{len(layers)}" in arrays:
-            i = len(layers)
-            layers.append((np.asarray(arrays[f"weight{i}"]), np.asarray(arrays[f"bias{i}"])))
-        scaling = Scaling(np.asarray(arrays["mean"]), np.asarray(arrays["factor"]))
-        heads = Heads(scaling, classes, tuple(layers))
-        return cls(
-            heads=heads,
-            baseline=heads,
-            loss=str(description["loss"]),
-            kind=description["kind"],
-            treatment=str(description["treatment"]),
-            why=str(description["why"]),
-            estimate=None,
-            comparison=tuple(Candidate(**row) for row in description["comparison"]),
-            probabilities=np.empty((0, classes), dtype=np.float32),
-            labels=np.empty(0, dtype=np.int64),
-        )
 
 
 def learn(
@@ -143,108 +77,98 @@ def learn(
     classes: int,
     *,
     sample_weight: ArrayLike | None = None,
+    learners: str | Sequence[str] | None = None,
     losses: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
     seed: int = 0,
     folds: int = 5,
     search: int = 0,
-    watch: Watch | None = None,
-    head: Kind | None = None,
+    minutes: float = MINUTES,
+    progress: Progress = SILENT,
 ) -> Learned:
     """Learn from noisy labels, with whatever predicts held-out noisy labels best.
 
-    Compared are kinds of head, losses and what can be done about doubtful labels; see
-    :mod:`noiseproof.learn.compare`. The model is the mean of the heads of the folds.
+    :mod:`noiseproof.learn.compare` says what is compared.
 
     Args:
-        X: (N, D) inputs, dense or scipy-sparse.
+        X: (N, D) features, dense or scipy-sparse.
         y: (N,) labels 0 to K-1, some of them wrong.
         classes: K.
         sample_weight: (N,) what each row counts.
+        learners: the names of those to try; by default all that suit the data.
         losses: what to compare; by default what suits the noise that is estimated.
-        seed: the same seed gives the same model.
+        names: of the classes, for the estimate.
+        seed: the same seed gives the same model, unless the time is up first.
         folds: how many parts the rows are dealt into.
         search: how many further settings to try with optuna.
-        watch: is called with the name of a step and how much of how much of it is done.
-        head: ``"linear"``, ``"bayes"`` for sparse inputs, ``"mlp"`` for dense ones; by default the
-            one that predicts better.
+        minutes: after which no further setting is tried.
+        progress: hears of each step.
     """
+    start = time.monotonic()
     labels = np.asarray(y, dtype=np.int64)
-    weights = row_weights(sample_weight, len(labels))
-    matrix = Matrix(X, weights=weights)
-    folds = min(folds, len(labels))
-    fold = deal(labels, folds, seed)
-    bench = Bench(matrix, labels, classes, weights, fold, seed)
-    if len(labels) < FEW:
-        return _few(bench)
-    kinds: tuple[Kind, ...] = ("linear",)
-    if matrix.sparse:
-        kinds = ("bayes", "linear")
-    elif len(labels) >= HIDDEN:
-        kinds = ("linear", "mlp")
-    first = scout(_watched(bench, watch, "scout"), Training(), (head,) if head else kinds)
-    names = losses or _suited(first.robust, labels)
-    trials = compare(_watched(bench, watch, "compare losses"), first, names)
-    trials += treat(_watched(bench, watch, "treat doubtful labels"), first.training, trials)
-    if search > 0:
-        from noiseproof.learn.search import search as search_further
-
-        trials += search_further(_watched(bench, watch, "search"), first.training, search)
-    chosen, why = decide(trials)
-    plain = max((t for t in trials if t.setting.name == "CE"), key=lambda t: t.accuracy)
-    kind = first.training.kind
-    return _learned(chosen, kind, chosen.heads, plain.heads, why, trials, labels)
-
-
-def _few(bench: Bench) -> Learned:
-    """Train CE on all rows: so few tell nothing about which loss is better."""
-    setting = Setting("CE", DECAY)
-    heads = [
-        optimum(
-            bench.matrix, bench.labels, bench.classes, held_out(bench.weights, bench.fold, f), DECAY
-        )
-        for f in range(bench.folds)
-    ]
-    (trial,) = bench.tested([setting], stacked(heads), bench.folds)
-    every = optimum(bench.matrix, bench.labels, bench.classes, bench.weights, DECAY)
-    why = f"Fewer than {FEW} rows cannot tell which loss is better, so CE is used."
-    return _learned(trial, "linear", every, every, why, [trial], bench.labels)
-
-
-def _learned(
-    chosen: Trial,
-    kind: Kind,
-    heads: Heads,
-    baseline: Heads,
-    why: str,
-    trials: Sequence[Trial],
-    labels: Labels,
-) -> Learned:
-    ranked = sorted(trials, key=lambda trial: -trial.accuracy)
+    weights = np.ones(len(labels)) if sample_weight is None else sample_weight
+    problem = Problem(X, labels, classes, np.asarray(weights, dtype=np.float32), seed)
+    fold = deal(labels, min(folds, len(labels)), seed)
+    fitted = Folds(problem, fold, start + 60 * minutes, progress)
+    learners = [learners] if isinstance(learners, str) else learners
+    kinds, notes = _kinds(problem, learners)
+    if len(labels) < FEW and learners is None:
+        chosen = _few(fitted)
+    else:
+        chosen = compare(fitted, kinds, losses, search)
+    progress.step("train")
+    noise = estimate(labels, chosen.probabilities, names)
+    model = _model(fitted, chosen, noise)
+    same = chosen.settings == (chosen.plain.setting,)
     return Learned(
-        heads=heads,
-        baseline=baseline,
-        loss=chosen.setting.loss,
-        kind=kind,
-        treatment=chosen.setting.treatment,
-        why=why,
-        estimate=estimate(labels, chosen.probabilities),
-        comparison=tuple(trial.candidate for trial in ranked),
+        model=model,
+        baseline=model if same else _baseline(fitted, chosen, noise),
+        chosen=chosen.name,
+        plain=chosen.plain.setting.name,
+        why=chosen.why,
+        notes=(*notes, *chosen.notes),
+        estimate=noise,
+        comparison=chosen.comparison,
         probabilities=chosen.probabilities,
         labels=labels,
     )
 
 
-def _watched(bench: Bench, watch: Watch | None, step: str) -> Bench:
-    if watch is None:
-        return bench
-    return dataclasses.replace(bench, progress=functools.partial(watch, step))
+def _kinds(problem: Problem, names: Sequence[str] | None) -> tuple[list[type[Learner]], list[str]]:
+    """Return the learners to try, and what there is to say about those that are missing."""
+    for name in names or ():
+        if name not in registry:
+            raise ParameterError(f"no learner is called {name!r}{did_you_mean(name, registry)}")
+    kinds, notes = [], []
+    for name, kind in registry.items():
+        if names is not None and name not in names:
+            continue
+        if names is None and not kind.suits(problem.shape):
+            continue
+        extra = kind.missing()
+        if extra is None:
+            kinds.append(kind)
+        else:
+            notes.append(f"{name} was not tried: pip install 'noiseproof[{extra}]'")
+    if not kinds:
+        raise ParameterError("; ".join(notes) or "no learner suits these data")
+    return kinds, notes
 
 
-def _suited(trial: Trial, labels: Labels) -> Sequence[str]:
-    """Return the losses that suit the noise as a first look shows it."""
-    rows = trial.share > 0
-    try:
-        advice = recommend(estimate(labels[rows], trial.probabilities[rows]))
-    except TheoryError:  # no loss is proved to withstand it; some still do better than others
-        return USUAL
-    return [str(one.loss) for one in advice]
+def _few(folds: Folds) -> Chosen:
+    """Take logistic regression: so few rows tell nothing about what is better."""
+    (trial,) = folds.run([Setting(Linear("CE", 1e-3))])
+    why = f"Fewer than {FEW} rows cannot tell which learner is better: logistic regression is used."
+    return Chosen.of_trial(trial, why, [trial])
+
+
+def _model(folds: Folds, chosen: Chosen, noise: EstimatedTransition) -> Ensemble:
+    members = folds.keep(chosen.settings, chosen.weights, chosen.opinions)
+    labels = folds.problem.labels
+    return Ensemble(members, sharpness_for(chosen.probabilities, labels, noise.matrix))
+
+
+def _baseline(folds: Folds, chosen: Chosen, noise: EstimatedTransition) -> Ensemble:
+    plain, labels = chosen.plain, folds.problem.labels
+    members = folds.keep((plain.setting,), (1.0,), None)
+    return Ensemble(members, sharpness_for(plain.probabilities, labels, noise.matrix))

@@ -1,7 +1,8 @@
-"""Inputs as heads want them: standardised a batch at a time, never copied whole."""
+"""Features as linear and hidden learners want them: scaled once, read a block of rows at a time."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import cached_property
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
@@ -11,21 +12,21 @@ from torch import Tensor
 
 from noiseproof.errors import DataError
 
+Scale = Literal["standard", "common"]
+
 #: A value this many deviations from the mean says no more than that it is far away.
 FAR = 10.0
-#: The mean squared length of a scaled sparse row.
-SPARSE_LENGTH = 16.0
+#: The mean squared length of a row under a common factor.
+LENGTH = 16.0
 CHUNK = 4096
-
-Floats = NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """What is subtracted from a row of inputs, and by what it is then multiplied.
+    """What is subtracted from a row of features, and by what it is then multiplied.
 
     Args:
-        mean: (D,); zero for sparse inputs, which must stay sparse.
+        mean: (D,); zero for sparse features, which must stay sparse.
         factor: (D,); zero where a column never changes.
     """
 
@@ -33,18 +34,19 @@ class Scaling:
     factor: NDArray[np.float64]
 
     @classmethod
-    def of(cls, X: Any, weights: ArrayLike | None = None) -> Self:
-        """Measure a matrix, each row counting its weight: columns get mean 0 and deviation 1.
+    def of(cls, X: Any, scale: Scale = "standard", weights: ArrayLike | None = None) -> Self:
+        """Measure a matrix, each row counting its weight.
 
-        The columns of a sparse matrix share one factor: how rare a word is was the vectoriser's
-        to weigh.
+        ``"standard"`` gives every column deviation 1. ``"common"`` multiplies all columns by one
+        factor, which suits embeddings, whose directions are comparable. Sparse features always
+        have a common factor: how much a rare word counts was for the vectoriser to say.
         """
         rows, columns = X.shape
         share = np.ones(rows) if weights is None else np.asarray(weights, dtype=np.float64)
         share = share / share.sum()
         if sparse.issparse(X):
             squares = float(share @ np.asarray(X.multiply(X).sum(axis=1)).ravel())
-            factor = np.sqrt(SPARSE_LENGTH / squares) if squares > 0 else 0.0
+            factor = np.sqrt(LENGTH / squares) if squares > 0 else 0.0
             return cls(np.zeros(columns), np.full(columns, factor))
         mean, variance = np.zeros(columns), np.zeros(columns)
         for start in range(0, rows, CHUNK):
@@ -56,19 +58,20 @@ class Scaling:
         deviation = np.sqrt(variance)
         # Less than the numbers themselves can hold is rounding, not change.
         moves = deviation > 4 * np.finfo(X.dtype).eps * np.abs(mean) + 1e-30
-        return cls(mean, np.divide(1, deviation, where=moves, out=np.zeros(columns)))
+        factor = np.divide(1, deviation, where=moves, out=np.zeros(columns))
+        if scale == "common" and moves.any():
+            factor = np.where(moves, np.sqrt(LENGTH / variance[moves].sum()), 0.0)
+        return cls(mean, factor)
 
 
 class Matrix:
-    """A matrix of inputs (N, D) and its scaling, to be read by rows."""
+    """Features (N, D) and their scaling."""
 
-    def __init__(
-        self, X: Any, scaling: Scaling | None = None, weights: ArrayLike | None = None
-    ) -> None:
+    def __init__(self, X: Any, scaling: Scaling | None = None) -> None:
         self.values: Any = X.tocsr() if sparse.issparse(X) else as_floats(X)
         if self.values.ndim != 2:
             raise DataError(f"expected a matrix of rows and columns, got shape {X.shape}")
-        self.scaling = scaling or Scaling.of(self.values, weights)
+        self.scaling = scaling or Scaling.of(self.values)
         if len(self.scaling.mean) != self.values.shape[1]:
             raise DataError(
                 f"X has {self.values.shape[1]} features, expected {len(self.scaling.mean)}"
@@ -82,20 +85,32 @@ class Matrix:
 
     @property
     def sparse(self) -> bool:
-        """Whether the inputs are sparse."""
+        """Whether the features are sparse."""
         return bool(sparse.issparse(self.values))
 
-    def scaled(self, rows: ArrayLike | slice) -> Any:
-        """Return some rows, scaled, in double precision; sparse if the inputs are."""
+    def scaled(self, rows: ArrayLike | slice, dtype: DTypeLike = np.float32) -> Any:
+        """Return some rows, scaled; sparse if the features are."""
         part = self.values[rows]
         if self.sparse:
-            return part * float(self.scaling.factor[0])
-        return np.clip((part - self.scaling.mean) * self.scaling.factor, -FAR, FAR)
+            factor = float(self.scaling.factor[0]) if self.shape[1] else 0.0
+            return (part * factor).astype(dtype)
+        out = part - self.scaling.mean
+        out *= self.scaling.factor
+        return np.clip(out, -FAR, FAR, out=out).astype(dtype)
 
-    def batch(self, rows: ArrayLike | slice, dtype: DTypeLike = np.float32) -> "Batch":
+    @cached_property
+    def all(self) -> Any:
+        """All rows, scaled; kept, for learners that pass over them many times."""
+        if self.sparse:
+            return self.scaled(slice(None))
+        out = np.empty(self.shape, dtype=np.float32)
+        for start in range(0, len(out), CHUNK):
+            out[start : start + CHUNK] = self.scaled(slice(start, start + CHUNK))
+        return out
+
+    def batch(self, rows: ArrayLike | slice) -> "Batch":
         """Return some rows, scaled, to multiply weights with."""
-        scaled = self.scaled(rows).astype(dtype)
-        return SparseBatch(scaled) if self.sparse else DenseBatch(torch.from_numpy(scaled))
+        return as_batch(self.scaled(rows))
 
 
 def as_floats(X: Any) -> NDArray[Any]:
@@ -135,3 +150,8 @@ class SparseBatch:
 
 
 Batch = DenseBatch | SparseBatch
+
+
+def as_batch(rows: Any) -> Batch:
+    """Return scaled rows as a batch."""
+    return SparseBatch(rows) if sparse.issparse(rows) else DenseBatch(torch.from_numpy(rows))

@@ -3,41 +3,44 @@
 from typing import Any
 
 from noiseproof.extras import need
-from noiseproof.learn.choose import Setting, Trial
-from noiseproof.learn.head import Training
-from noiseproof.learn.trials import Bench
+from noiseproof.learn.learner import Learner
+from noiseproof.learn.linear import Linear
+from noiseproof.learn.trials import Folds, Setting, Trial
 
-#: Settings proposed at once: their heads are trained together.
+#: Settings proposed at once: they are trained together.
 AT_ONCE = 8
 
 
-def search(bench: Bench, training: Training, trials: int) -> list[Trial]:
-    """Try so many settings on all folds, and return the trials.
+def search(folds: Folds, leader: Trial, trials: int) -> list[Trial]:
+    """Try further losses and decays on all folds.
 
     Args:
-        bench: what to try them on.
-        training: how.
-        trials: how many.
+        folds: what to try them on.
+        leader: the best so far; its learner is varied where it takes a loss, else a linear one.
+        trials: how many settings.
     """
     need("search", "optuna")
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(
-        direction="maximize", sampler=optuna.samplers.TPESampler(seed=bench.seed)
+        direction="maximize", sampler=optuna.samplers.TPESampler(seed=folds.problem.seed)
     )
+    base = leader.setting.learner
+    if base.with_loss("CE") is None:
+        base = Linear()
     done: list[Trial] = []
-    while len(done) < trials:
+    while len(done) < trials and not folds.late:
         asked = [study.ask() for _ in range(min(AT_ONCE, trials - len(done)))]
-        found = bench.run([_proposed(one) for one in asked], training)
-        for one, trial in zip(asked, found, strict=True):
+        found = folds.run([Setting(_proposed(one, base)) for one in asked])
+        for one, trial in zip(asked, found, strict=False):
             study.tell(one, trial.accuracy)
         done += found
     return done
 
 
-def _proposed(trial: Any) -> Setting:
-    """Draw a setting: a loss of one of the families, and how strongly weights decay."""
+def _proposed(trial: Any, base: Learner) -> Learner:
+    """Draw a loss of one of the families."""
     family = trial.suggest_categorical("family", ["CE", "GCE", "AGCE", "AUL", "AEL"])
     if family == "GCE":
         loss = f"GCE(q={_near(trial, 'GCE q', 0.1, 1):g})"
@@ -53,7 +56,9 @@ def _proposed(trial: Any) -> Setting:
         loss = "CE"
     if family not in ("CE", "GCE") and trial.suggest_categorical("with NCE", [False, True]):
         loss = f"NCE + {_near(trial, 'factor', 0.1, 10):g}*{loss}"
-    return Setting(loss, float(f"{_near(trial, 'decay', 1e-5, 1e-1):.2g}"))
+    changed = base.with_loss(loss)
+    assert changed is not None, "the base takes a loss"
+    return changed.varied(decay=float(f"{_near(trial, 'decay', 1e-5, 1e-1):.2g}"))
 
 
 def _near(trial: Any, name: str, low: float, high: float) -> float:

@@ -1,129 +1,236 @@
-"""Settings tried on held-out folds, as many at once as memory allows."""
+"""Settings tried on held-out folds, in parallel."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noiseproof import losses
-from noiseproof.learn.choose import Setting, Trial
-from noiseproof.learn.folds import Labels, held_out
-from noiseproof.learn.head import Heads, Progress, Training, train
-from noiseproof.learn.matrix import Floats, Matrix
-from noiseproof.learn.objective import Task
-from noiseproof.learn.treat import Nested
-
-#: Bytes of weights, gradients and Adam's averages to train at once, at least.
-ROOM = 2**26
+from noiseproof.learn import parallel
+from noiseproof.learn.ensemble import Member
+from noiseproof.learn.folds import held_out
+from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Task, Trained
+from noiseproof.learn.treat import PLAIN, Opinions, treated
+from noiseproof.progress import SILENT, Progress
 
 
 @dataclass(frozen=True)
-class Bench:
-    """What every trial of a comparison shares.
+class Setting:
+    """A learner, and what is done about doubtful labels before it sees them."""
 
-    Args:
-        matrix: (N, D) the inputs.
-        labels: (N,) as given.
-        classes: K.
-        weights: (N,) what each row counts.
-        fold: (N,) the fold of each row.
-        seed: the same seed gives the same trials.
-        progress: is told how far the comparison is, in steps of training.
-    """
-
-    matrix: Matrix
-    labels: Labels
-    classes: int
-    weights: Floats
-    fold: Labels
-    seed: int
-    progress: Progress | None = None
+    learner: Learner
+    treatment: str = PLAIN
 
     @property
-    def folds(self) -> int:
+    def name(self) -> str:
+        """The learner with its settings, and the treatment where there is one."""
+        treated = f", {self.treatment}" if self.treatment != PLAIN else ""
+        return f"{self.learner}{treated}"
+
+    @property
+    def is_cross_entropy(self) -> bool:
+        """Whether this is plain training by cross entropy, which others are compared with."""
+        return self.learner.by_cross_entropy and self.treatment == PLAIN
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A setting that was tried on some or all of the folds.
+
+    Args:
+        setting: what was tried.
+        probabilities: (N, K) for each row by the model that had not seen it.
+        right: (N,) whether they predict the label.
+        share: (N,) what each row counts, summing to 1; 0 where no model of the trial held it out.
+        seconds: of one core.
+    """
+
+    setting: Setting
+    probabilities: Floats
+    right: NDArray[np.float64]
+    share: NDArray[np.float64]
+    seconds: float
+
+    @property
+    def accuracy(self) -> float:
+        """The share of held-out noisy labels that were predicted."""
+        return float(self.right @ self.share)
+
+    @property
+    def standard_error(self) -> float:
+        """Of the accuracy."""
+        return mean_and_error(self.right, self.share)[1]
+
+
+def mean_and_error(values: NDArray[np.float64], share: NDArray[np.float64]) -> tuple[float, float]:
+    """Return a weighted mean and its standard error.
+
+    >>> mean_and_error(np.array([0.0, 1.0, 1.0, 0.0]), np.full(4, 0.25))
+    (0.5, 0.25)
+    """
+    mean = float(values @ share)
+    return mean, math.sqrt(float(((values - mean) ** 2) @ share**2))
+
+
+@dataclass(eq=False)
+class Folds:
+    """Trains settings without one fold, or two, and asks them about what they have not seen.
+
+    Args:
+        problem: the rows.
+        fold: (N,) the fold of each row.
+        deadline: when to start no further job, by ``time.monotonic``.
+        progress: is told how many jobs are done.
+    """
+
+    problem: Problem
+    fold: Labels
+    deadline: float = math.inf
+    progress: Progress = SILENT
+    _weights: dict[tuple[int, ...], Floats] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
         """How many folds there are."""
         return int(self.fold.max()) + 1
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is up."""
+        return time.monotonic() > self.deadline
+
+    def weights(self, *without: int) -> Floats:
+        """Return the weights of the rows, 0 in some folds; the same array every time."""
+        if without not in self._weights:
+            self._weights[without] = held_out(self.problem.weights, self.fold, *without)
+        return self._weights[without]
 
     def run(
         self,
         settings: Sequence[Setting],
-        training: Training,
         folds: int | None = None,
-        nested: Nested | None = None,
+        opinions: Opinions | None = None,
     ) -> list[Trial]:
         """Try each setting with each of the first ``folds`` folds held out.
 
         Args:
-            settings: what to try.
-            training: how.
+            settings: what to try; those that the time does not allow are left out.
             folds: all of them unless said otherwise.
-            nested: what treatments go by.
+            opinions: what treatments go by.
         """
-        count = self.folds if folds is None else folds
-        at_once = max(1, self._heads_at_once(training) // count)
-        trials: list[Trial] = []
-        for start in range(0, len(settings), at_once):
-            part = settings[start : start + at_once]
-            tasks = [self._task(s, f, nested) for s in part for f in range(count)]
-            heads = self.train(tasks, training)
-            trials += self.tested(part, heads, count)
+        count = folds or self.count
+        tasks = [self.task(setting, f, opinions) for setting in settings for f in range(count)]
+        where = [np.flatnonzero(self.fold == f) for f in range(count)]
+        said = self._ask(tasks, [where[i % count] for i in range(len(tasks))])
+        seen = self.fold < count
+        weights = np.where(seen, self.problem.weights, 0).astype(np.float64)
+        share = weights / weights.sum()
+        trials = []
+        for i, setting in enumerate(settings):
+            parts = said[i * count : (i + 1) * count]
+            if any(part is None for part in parts):
+                continue
+            p = np.full((len(seen), self.problem.classes), 1 / self.problem.classes, np.float32)
+            for rows, part in zip(where, parts, strict=True):
+                p[rows] = part[0]
+            right = (p.argmax(1) == self.problem.labels).astype(np.float64)
+            trials.append(Trial(setting, p, right, share, sum(part[1] for part in parts)))
         return trials
 
-    def train(self, tasks: Sequence[Task], training: Training) -> Heads:
-        """Train heads on the rows of this comparison."""
-        return train(
-            self.matrix, self.labels, self.classes, tasks, training, self.seed, self.progress
+    def task(self, setting: Setting, without: int | None, opinions: Opinions | None) -> Task:
+        """Return the task of training a setting without a fold, or on all rows."""
+        if without is None:
+            task = Task(setting.learner, self.problem.weights)
+        else:
+            task = Task(setting.learner, self.weights(without), start=without)
+        if setting.treatment == PLAIN:
+            return task
+        assert opinions is not None, "a treatment goes by what other models say"
+        opinion = opinions.whole if without is None else opinions.folds[without]
+        return treated(task, setting.treatment, self.problem, opinion)
+
+    def keep(
+        self, settings: Sequence[Setting], weights: Sequence[float], opinions: Opinions | None
+    ) -> tuple[Member, ...]:
+        """Train the models that are kept.
+
+        Args:
+            settings: what was chosen.
+            weights: what each counts; they sum to 1.
+            opinions: what treatments go by.
+        """
+        parts = [
+            (setting, weight / len(folds), f)
+            for setting, weight in zip(settings, weights, strict=True)
+            for folds in (range(self.count) if setting.learner.averaged else [None],)
+            for f in folds
+        ]
+        tasks = [self.task(setting, f, opinions) for setting, _, f in parts]
+        return tuple(
+            Member(setting.learner, setting.treatment, weight, trained)
+            for (setting, weight, _), trained in zip(
+                parts, train_all(self.problem, tasks), strict=True
+            )
         )
 
-    def pairs(self, setting: Setting, training: Training) -> Nested:
-        """Return what heads trained without two folds say about the rows of both."""
-        pairs = [(f, g) for g in range(self.folds) for f in range(g)]
-        shape = (self.folds, len(self.labels), self.classes)
-        # No head was trained without a fold twice over: what it says there is never used.
-        out = np.full(shape, 1 / self.classes, dtype=np.float32)
-        at_once = max(1, self._heads_at_once(training))
-        for start in range(0, len(pairs), at_once):
-            part = pairs[start : start + at_once]
-            loss = losses.loss(setting.loss)
-            tasks = [
-                Task(loss, held_out(self.weights, self.fold, f, g), setting.decay, start=f)
-                for f, g in part
-            ]
-            for rows, p in self.train(tasks, training).blocks(self.matrix):
-                for (f, g), of_pair in zip(part, p, strict=True):
-                    inside = self.fold[rows]
-                    out[f, rows][inside == g] = of_pair[inside == g]
-                    out[g, rows][inside == f] = of_pair[inside == f]
-        return Nested.of(out, self.labels, self.fold)
+    def pairs(self, learner: Learner) -> Floats | None:
+        """Return (F, N, K): entry f comes from models that saw neither fold f nor the row.
 
-    def _task(self, setting: Setting, fold: int, nested: Nested | None) -> Task:
-        loss, weights = losses.loss(setting.loss), held_out(self.weights, self.fold, fold)
-        plain = Task(loss, weights, setting.decay, start=fold)
-        if setting.treatment == "none":
-            return plain
-        assert nested is not None, "a treatment goes by what other heads say"
-        return nested.treated(plain, setting.treatment, fold)
+        None where the time is up before all of them are trained.
+        """
+        pairs = [(f, g) for g in range(self.count) for f in range(g)]
+        tasks = [Task(learner, self.weights(f, g), start=f) for f, g in pairs]
+        both = [np.flatnonzero((self.fold == f) | (self.fold == g)) for f, g in pairs]
+        said = self._ask(tasks, both)
+        if any(one is None for one in said):
+            return None
+        shape = (self.count, len(self.fold), self.problem.classes)
+        # No model was trained without a fold twice over: what it says there is never used.
+        out = np.full(shape, 1 / self.problem.classes, dtype=np.float32)
+        for (f, g), rows, one in zip(pairs, both, said, strict=True):
+            for mine, other in ((f, g), (g, f)):
+                inside = self.fold[rows] == other
+                out[mine, rows[inside]] = one[0][inside]
+        return out
 
-    def tested(self, settings: Sequence[Setting], heads: Heads, folds: int) -> list[Trial]:
-        """Return how heads in the order (setting, fold) did on the rows they were not shown."""
-        rows = self.matrix.shape[0]
-        seen = self.fold < folds
-        probabilities = np.full((len(settings), rows, self.classes), 1 / self.classes, "f4")
-        for part, p in heads.blocks(self.matrix):
-            by_fold = p.reshape(len(settings), folds, *p.shape[1:])
-            inside = np.flatnonzero(seen[part])
-            at = part.start + inside
-            probabilities[:, at] = by_fold[:, self.fold[at], inside]
-        weights = np.where(seen, self.weights, 0).astype(np.float64)
-        share = weights / weights.sum()
-        right = (probabilities.argmax(-1) == self.labels).astype(np.float64)
-        return [
-            Trial(
-                s, heads.pick(range(i * folds, (i + 1) * folds)), probabilities[i], right[i], share
-            )
-            for i, s in enumerate(settings)
+    def _ask(self, tasks: Sequence[Task], rows: Sequence[Labels]) -> list[Any]:
+        """Train the tasks; return for each what it says of its rows, and the seconds it took.
+
+        None stands for what the time did not allow.
+        """
+        at = {id(task): i for i, task in enumerate(tasks)}
+        groups: list[list[Task]] = []
+        for kind in dict.fromkeys(type(task.learner) for task in tasks):
+            groups += kind.together([task for task in tasks if type(task.learner) is kind])
+        # The longest first, so that no core waits for the last one at the end.
+        jobs: list[Callable[[], list[Any]]] = [
+            partial(self._job, group, [rows[at[id(task)]] for task in group]) for group in groups
         ]
+        found = parallel.run(jobs, lambda done: self.progress.update(done, len(jobs)))
+        out: list[Any] = [None] * len(tasks)
+        for group, answers in zip(groups, found, strict=True):
+            for task, answer in zip(group, answers, strict=True):
+                out[at[id(task)]] = answer
+        return out
 
-    def _heads_at_once(self, training: Training) -> int:
-        width = training.width if training.kind == "mlp" else self.classes
-        return max(1, ROOM // (16 * self.matrix.shape[1] * width))
+    def _job(self, tasks: Sequence[Task], rows: Sequence[Labels]) -> list[Any]:
+        if self.late:
+            return [None] * len(tasks)
+        start = time.thread_time()
+        models = type(tasks[0].learner).train(self.problem, tasks)
+        said = [
+            model.probabilities(self.problem.features[where])
+            for model, where in zip(models, rows, strict=True)
+        ]
+        each = (time.thread_time() - start) / len(tasks)
+        return [(p, each) for p in said]
+
+
+def train_all(problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
+    """Train tasks of any learners, in parallel."""
+    found = parallel.run([partial(type(t.learner).train, problem, [t]) for t in tasks])
+    return [one for (one,) in found]

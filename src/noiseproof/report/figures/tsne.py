@@ -71,7 +71,7 @@ def tsne(
 def embed(values: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
     """Return an embedding (N, 2) that keeps near features near."""
     from sklearn.manifold import TSNE
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     perplexity = min(30.0, max(1.0, (len(values) - 1) / 3))
     method = TSNE(perplexity=perplexity, init="random", random_state=seed)

@@ -1,0 +1,175 @@
+"""What a fit leaves: the model, and all that was found on the way to it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.fitting import evaluate
+from noiseproof.fitting.evaluate import Accuracy
+from noiseproof.fitting.model import Model
+from noiseproof.fitting.summary import summarise
+from noiseproof.learn.learn import Learned
+from noiseproof.noise import EstimatedTransition
+from noiseproof.prepare.checks import Checked
+from noiseproof.prepare.inputs import as_samples
+
+NOISY = "held-out noisy labels; 95 % interval"
+
+
+@dataclass(frozen=True)
+class Test:
+    """Accuracy on a test set with true labels.
+
+    Args:
+        rows: of the test set.
+        seen: how many of them the model was trained on too, by their features.
+        accuracy: of the model.
+        cross_entropy: of the best model trained by plain cross entropy.
+    """
+
+    __test__ = False  # not a test of pytest's
+    rows: int
+    seen: int
+    accuracy: Accuracy
+    cross_entropy: Accuracy
+
+    @property
+    def warning(self) -> str | None:
+        """What is to be said where rows are among those of the training set; else None."""
+        if not self.seen:
+            return None
+        return (
+            f"{self.seen:,} of {self.rows:,} test rows also occur among the training rows (same "
+            "features): the accuracy measured on them is optimistic"
+        )
+
+    @property
+    def gain(self) -> float:
+        """How much better than CE."""
+        return self.accuracy.value - self.cross_entropy.value
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fitted:
+    """A model and all that was found on the way to it.
+
+    Args:
+        model: what predicts.
+        learned: the choice, the estimate of the noise, the comparison.
+        checked: what was found in the data.
+        notes: what was done to the columns and what could not be tried, a line each.
+        rows: what to call each row that was learnt from.
+        content: a few of their columns, to know them by; None where there is no table.
+        noisy: accuracy on held-out noisy labels.
+        true: the estimate of the accuracy on true labels.
+        test: accuracy on a test set; None where there is none.
+        seed: of everything drawn.
+        seconds: it took.
+    """
+
+    model: Model
+    learned: Learned
+    checked: Checked
+    notes: tuple[str, ...]
+    rows: tuple[int | str, ...]
+    content: Any
+    noisy: Accuracy
+    true: Accuracy
+    test: Test | None
+    seed: int
+    seconds: float
+
+    def __repr__(self) -> str:
+        return (
+            f"Fitted({self.checked.name!r}, {self.checked.rows} rows, "
+            f"{len(self.model.classes)} classes, {self.recipe})"
+        )
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels of the classes, as they came."""
+        return self.model.classes.values
+
+    @property
+    def estimate(self) -> EstimatedTransition:
+        """How noisy the labels are, with the names of the classes."""
+        return self.learned.estimate
+
+    @property
+    def recipe(self) -> str:
+        """What was chosen, in a few words."""
+        return self.learned.chosen
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most likely class of each row."""
+        return np.asarray(self.classes[self.predict_proba(X).argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float32]:
+        """Return (N, K) the probability of each of :attr:`classes`."""
+        return self.model.probabilities(as_samples(X, labelled=False))
+
+    @cached_property
+    def suspects(self) -> Any:
+        """A DataFrame of the rows whose label is probably wrong, the most doubtful first."""
+        import pandas as pd
+
+        found = self.learned.suspects()
+        return pd.DataFrame(
+            {
+                "row": [self.rows[at] for at in found.rows],
+                "given_label": self.classes[self.learned.labels[found.rows]],
+                "proposed_label": self.classes[found.proposed],
+                "confidence": np.round(found.confidence, 4),
+            }
+        )
+
+    @property
+    def cross_entropy(self) -> Accuracy:
+        """Accuracy of the best plain cross entropy on held-out noisy labels."""
+        if self.is_cross_entropy:
+            return self.noisy
+        plain = next(c for c in self.learned.comparison if c.name == self.learned.plain)
+        value, error = plain.noisy_accuracy, 1.96 * plain.standard_error
+        return Accuracy(value, value - error, value + error, NOISY)
+
+    @property
+    def is_cross_entropy(self) -> bool:
+        """Whether plain cross entropy itself was chosen."""
+        return self.learned.chosen == self.learned.plain
+
+    @property
+    def gain(self) -> float:
+        """How much better than CE on held-out noisy labels."""
+        return self.noisy.value - self.cross_entropy.value
+
+    @property
+    def true_gain(self) -> float:
+        """About how much better than CE on true labels."""
+        return evaluate.gain_on_true(self.gain, self.estimate, self.estimate.prior)
+
+    @property
+    def report(self) -> str:
+        """The report, an HTML page that needs nothing else."""
+        from noiseproof.fitting.page import fit_page
+
+        return fit_page(self)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """All that was found, as JSON can hold it."""
+        return summarise(self)
+
+    def save(self, folder: str | Path, force: bool = False) -> Path:
+        """Write model, report, suspect rows and summary into a new folder, all or nothing.
+
+        Args:
+            folder: must not exist yet.
+            force: replace a folder that an earlier fit wrote.
+        """
+        from noiseproof.fitting.output import write
+
+        return write(self, Path(folder), force)

@@ -1,0 +1,59 @@
+"""Trained models that are a few arrays and numbers: one .npz, nothing that runs when read."""
+
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.learn.learner import Trained
+
+FILE = "arrays.npz"
+
+
+class ArrayModel(Trained):
+    """Says :meth:`arrays` and :meth:`of_arrays`; saving, loading and checks follow."""
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all there is to keep."""
+        raise NotImplementedError(f"{type(self).__name__} has to define arrays")
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Undo :meth:`arrays`; ValueError where they do not fit each other."""
+        raise NotImplementedError(f"{cls.__name__} has to define of_arrays")
+
+    def save(self, folder: Path) -> None:
+        """Write the arrays."""
+        np.savez(folder / FILE, allow_pickle=False, **self.arrays())
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read the arrays; numbers that are not finite are an error."""
+        arrays = read_arrays(folder / FILE)
+        for name, array in arrays.items():
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise ValueError(f"{name} has values that are not finite")
+        return cls.of_arrays(arrays)
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an .npz file; ValueError where it is damaged."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            # Ours are stored as they are: what is packed may unpack to any size.
+            if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
+                raise ValueError(f"{path.name} is compressed")
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path.name}: {error}") from None
+
+
+def expect(fits: bool, what: str) -> None:
+    """Raise ValueError unless arrays fit each other."""
+    if not fits:
+        raise ValueError(f"expected {what}")

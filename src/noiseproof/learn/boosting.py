@@ -1,0 +1,187 @@
+"""Gradient boosting by LightGBM, with its own objective or with a robust loss."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import softmax
+
+from noiseproof import losses
+from noiseproof.extras import missing, need
+from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
+from noiseproof.noise import stream
+
+FILE = "booster.txt"
+#: Share of the rows whose labels decide when to stop.
+HELD_OUT = 0.15
+#: Rounds without a gain after which boosting stops.
+PATIENCE = 8
+#: Trees in all: with K classes a round grows K of them.
+MOST_TREES = 2000
+MOST_COLUMNS = 1500
+
+
+class BoostingModel(Trained):
+    """A LightGBM model.
+
+    Args:
+        text: as LightGBM writes it.
+        classes: (k,) the classes it knows, of K.
+        total: K.
+        columns: D.
+    """
+
+    learner = "boosting"
+
+    def __init__(self, text: str, classes: Sequence[int], total: int, columns: int) -> None:
+        need("boosting", "lightgbm")
+        import lightgbm
+
+        self.text, self.classes, self.total, self.columns = text, list(classes), total, columns
+        self.booster = lightgbm.Booster(model_str=text)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """D and K."""
+        return self.columns, self.total
+
+    def probabilities(self, X: Any) -> Floats:
+        """Return (N, K)."""
+        raw = self.booster.predict(X, raw_score=True, num_threads=1, validate_features=False)
+        out = np.zeros((X.shape[0], self.total), dtype=np.float32)
+        out[:, self.classes] = softmax(np.reshape(raw, (X.shape[0], -1)), axis=1)
+        return out
+
+    def save(self, folder: Path) -> None:
+        """Write LightGBM's own text behind a line with the classes."""
+        known = " ".join(map(str, self.classes))
+        head = f"{self.total} {self.columns} {known}\n"
+        (folder / FILE).write_text(head + self.text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what :meth:`save` wrote."""
+        head, _, text = (folder / FILE).read_text(encoding="utf-8").partition("\n")
+        total, columns, *classes = (int(word) for word in head.split())
+        if not classes or max(classes) >= total or min(classes) < 0:
+            raise ValueError("expected classes that exist")
+        if "\nend of trees\n" not in text:
+            raise ValueError(f"{FILE} is cut off")
+        from lightgbm.basic import LightGBMError
+
+        try:
+            model = cls(text, classes, total, columns)
+        except LightGBMError as error:
+            raise ValueError(f"{FILE}: {error}") from None
+        if model.booster.num_feature() != columns:
+            raise ValueError("expected a tree for each feature")
+        return model
+
+
+@dataclass(frozen=True)
+class Boosting(Learner):
+    """Boosted trees, stopped when held-out labels are predicted no better.
+
+    Args:
+        loss: what to minimise, as text; ``"CE"`` is LightGBM's own objective.
+        leaves: of each tree.
+        rate: the learning rate.
+    """
+
+    name: ClassVar[str] = "boosting"
+    trained: ClassVar[type[Trained]] = BoostingModel
+    averaged: ClassVar[bool] = True
+
+    loss: str = "CE"
+    leaves: int = 15
+    rate: float = 0.1
+
+    @classmethod
+    def missing(cls) -> str | None:
+        """Return the extra that brings LightGBM, where it is not installed."""
+        return "boosting" if missing("lightgbm") else None
+
+    @classmethod
+    def suits(cls, shape: Shape) -> bool:
+        """Return whether there are enough rows, and not too many columns or classes."""
+        return shape.rows >= 200 and shape.columns <= MOST_COLUMNS and shape.classes <= 100
+
+    @classmethod
+    def first(cls, shape: Shape) -> Sequence[Self]:
+        """Return LightGBM's own objective and a robust one."""
+        return [cls(), cls("GCE(q=0.7)")]
+
+    def with_loss(self, loss: str) -> Self:
+        """Return the same with another loss."""
+        return replace(self, loss=loss)
+
+    @classmethod
+    def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
+        """Boost for each task."""
+        return [_boost(problem, task) for task in tasks]
+
+
+def _boost(problem: Problem, task: Task) -> Trained:
+    need("boosting", "lightgbm")
+    import lightgbm
+
+    learner, rows = task.learner, task.rows(problem)
+    assert isinstance(learner, Boosting)
+    known, labels = np.unique(rows.labels, return_inverse=True)
+    if len(known) == 1:  # nothing to boost: one class without a tree
+        known = np.array([known[0], (known[0] + 1) % problem.classes])
+    X = problem.features
+    held = stream(problem.seed, f"boosting {task.start}").random(X.shape[0]) < HELD_OUT
+    inside = held[rows.at]
+    seed = int(stream(problem.seed, f"boosting trees {task.start}").integers(2**31))
+    parameters: dict[str, Any] = {
+        "num_class": len(known), "num_leaves": learner.leaves, "learning_rate": learner.rate,
+        "min_child_samples": 20, "feature_fraction": 0.7, "bagging_fraction": 0.8,
+        "bagging_freq": 1, "max_bin": 63, "seed": seed, "num_threads": 1, "verbosity": -1,
+        "deterministic": True, "force_row_wise": True, "metric": "none",
+        "objective": "multiclass",
+    }  # fmt: skip
+    if not learner.by_cross_entropy:
+        parameters["objective"] = _Robust(learner.loss, labels[~inside])
+
+    def data(part: Any, reference: Any = None) -> Any:
+        return lightgbm.Dataset(
+            X[rows.at[part]], labels[part], weight=rows.weights[part], reference=reference,
+            free_raw_data=True,
+        )  # fmt: skip
+
+    def error(raw: Any, dataset: Any) -> tuple[str, float, bool]:
+        p = raw if learner.by_cross_entropy else softmax(np.reshape(raw, (-1, len(known))), axis=1)
+        given = dataset.get_label().astype(np.int64)
+        u = np.reshape(p, (len(given), -1))[np.arange(len(given)), given]
+        # Bounded, so that a few wrong labels do not stop it: 1 - u^0.7 as in GCE.
+        return "held out", float(np.average(1 - u**0.7, weights=dataset.get_weight())), False
+
+    train = data(~inside)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        booster = lightgbm.train(
+            parameters, train, max(10, MOST_TREES // len(known)),
+            valid_sets=[data(inside, train)], feval=error,
+            callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
+        )  # fmt: skip
+    text = booster.model_to_string(num_iteration=booster.best_iteration)
+    return BoostingModel(text, known.tolist(), problem.classes, X.shape[1])
+
+
+class _Robust:
+    """A loss as LightGBM wants it: gradient and curvature of the raw scores."""
+
+    def __init__(self, loss: str, labels: Any) -> None:
+        self.loss, self.labels = losses.loss(loss), labels
+
+    def __call__(self, raw: Any, dataset: Any) -> tuple[Any, Any]:
+        scores = np.reshape(raw, (len(self.labels), -1))
+        _, gradient, curvature = self.loss.derivatives(scores, self.labels)
+        weight = dataset.get_weight()
+        if weight is not None:
+            gradient, curvature = gradient * weight[:, None], curvature * weight[:, None]
+        return gradient, curvature

@@ -1,0 +1,112 @@
+"""Which trial to trust, by accuracy on held-out noisy labels.
+
+Where clean labels dominate every class, the classifier that predicts most noisy labels is the one
+that predicts most true ones, so noisy labels are enough to choose by.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS
+from noiseproof.learn.trials import Setting, Trial, mean_and_error
+
+ENSEMBLE = "ensemble"
+#: Trials that are averaged, at most.
+PEERS = 5
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A way of learning, and how well it did.
+
+    Args:
+        name: the learner with its settings, and the treatment.
+        learner: its name.
+        loss: as text; None where it is not one of ours.
+        treatment: what was done about doubtful labels, ``"none"`` if nothing.
+        noisy_accuracy: the share of held-out *noisy* labels that it predicted.
+        standard_error: of that.
+        seconds: of one core, all folds together.
+    """
+
+    name: str
+    learner: str
+    loss: str | None
+    treatment: str
+    noisy_accuracy: float
+    standard_error: float
+    seconds: float
+
+    @classmethod
+    def of(cls, trial: Trial) -> "Candidate":
+        """Return what to report of a trial."""
+        setting = trial.setting
+        return cls(
+            setting.name, setting.learner.name, setting.learner.loss, setting.treatment,
+            trial.accuracy, trial.standard_error, round(trial.seconds, 3),
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        return asdict(self)
+
+
+def best(trials: Sequence[Trial]) -> Trial:
+    """Return the trial that predicts most."""
+    return max(trials, key=lambda trial: trial.accuracy)
+
+
+def plain(trials: Sequence[Trial]) -> Trial:
+    """Return the best of those trained by cross entropy with nothing done about the labels.
+
+    Where no learner that has a loss was tried, the best that nothing was done for.
+    """
+    untreated = [trial for trial in trials if trial.setting.treatment == PLAIN]
+    return best([trial for trial in untreated if trial.setting.is_cross_entropy] or untreated)
+
+
+def peers(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials to average, the best first: those that are level with the best one.
+
+    Of settings that held-out labels cannot tell apart, the mean is better than a guess. A trial
+    that cleaned the labels first gets the benefit of the doubt, half a standard error: what it
+    predicts are true labels, and it is judged by noisy ones.
+    """
+    leader = best(trials)
+    margins = {}
+    for trial in trials:
+        gain, error = mean_and_error(trial.right - leader.right, leader.share)
+        if trial.setting.treatment in CLEANING:
+            gain += error / 2
+        if gain >= -error:
+            margins[id(trial)] = gain
+    level = [trial for trial in trials if id(trial) in margins]
+    return sorted(level, key=lambda trial: -margins[id(trial)])[:PEERS]
+
+
+def reason(chosen: Trial, compared: Trial) -> str:
+    """Say in a sentence why a trial was chosen, beside cross entropy."""
+    if chosen is compared:
+        return "Plain cross entropy predicts held-out labels best, and is used."
+    gain, error = mean_and_error(chosen.right - compared.right, compared.share)
+    how = _told(chosen.setting)
+    return (
+        f"{how} predicts {100 * gain:.1f} points more of the held-out noisy labels than the best "
+        f"model trained by plain cross entropy (standard error {100 * error:.1f})."
+    )
+
+
+def _told(setting: Setting) -> str:
+    how = TREATMENTS.get(setting.treatment, "")
+    return f"{setting.learner}{', with ' + how + ',' if how else ''}"
+
+
+def ensemble_reason(members: Sequence[Trial], gain: float, error: float) -> str:
+    """Say what an ensemble is made of and what it gains."""
+    names = dict.fromkeys(trial.setting.learner.name for trial in members)
+    return (
+        f"The mean of {len(members)} models that are level ({', '.join(names)}) predicts "
+        f"{100 * gain:.1f} points more of the held-out noisy labels than the best model trained "
+        f"by plain cross entropy (standard error {100 * error:.1f})."
+    )

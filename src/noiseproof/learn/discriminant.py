@@ -1,0 +1,159 @@
+"""Linear discriminant analysis with shrinkage, and with wrong labels as a latent class."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import softmax
+
+from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
+from noiseproof.learn.linear import LinearModel
+from noiseproof.learn.matrix import Scaling
+from noiseproof.noise import stream
+
+#: Parts that the rows are dealt into, so that no row is judged by a model that has seen it.
+PARTS = 5
+STEPS = 20
+#: Before any row, every class is taken to have kept so many labels, and given away one in all.
+KEPT = 10.0
+#: Columns, and rows times squared columns, for which the covariance is quick to find.
+MOST_COLUMNS = 2500
+MOST_WORK = 1e11
+
+
+class DiscriminantModel(LinearModel):
+    """Equal covariances make the log-odds of the classes linear."""
+
+    learner = "discriminant"
+
+
+@dataclass(frozen=True)
+class Discriminant(Learner):
+    """Classes as normal distributions with one covariance.
+
+    Args:
+        shrinkage: how far the covariance is drawn to a multiple of the identity, 0 to 1.
+        latent: whether the true class is taken as unknown. Then expectation-maximisation finds
+            it together with a noise matrix. The expectation for a row comes from a model that was
+            fitted without it; one that has seen the row would believe its label.
+    """
+
+    name: ClassVar[str] = "discriminant"
+    trained: ClassVar[type[Trained]] = DiscriminantModel
+
+    shrinkage: float = 0.1
+    latent: bool = False
+
+    @classmethod
+    def suits(cls, shape: Shape) -> bool:
+        """Return whether a covariance can be found quickly, and from enough rows."""
+        work = shape.rows * shape.columns**2
+        few = shape.columns <= MOST_COLUMNS and work <= MOST_WORK
+        return not shape.sparse and few and shape.rows >= 5 * shape.classes
+
+    @classmethod
+    def first(cls, shape: Shape) -> Sequence[Self]:
+        """Return several shrinkages, alone and with latent classes."""
+        strengths = (0.01, 0.1, 0.5) if shape.columns > 10 else (0.01, 0.2)
+        return [cls(strength, latent) for latent in (False, True) for strength in strengths]
+
+    @classmethod
+    def together(cls, tasks: Sequence[Task]) -> list[list[Task]]:
+        """Group tasks on the same rows: they share one matrix of second moments."""
+        groups: dict[int, list[Task]] = {}
+        for task in tasks:
+            groups.setdefault(id(task.weights), []).append(task)
+        return list(groups.values())
+
+    @classmethod
+    def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
+        """Find the moments of the rows once, then fit each task."""
+        matrix = problem.matrix("standard")
+        rows = np.flatnonzero(tasks[0].weights > 0)
+        moments = _Moments(matrix.all[rows], tasks[0].weights[rows], problem.seed)
+        out: list[Trained] = []
+        for task in tasks:
+            learner, given = task.learner, np.asarray(task.soft(problem)[rows])
+            assert isinstance(learner, Discriminant)
+            if learner.latent:
+                given = _latent(moments, given, learner.shrinkage)
+            out.append(_Lines.of(moments, given, learner.shrinkage).model(matrix.scaling))
+        return out
+
+
+class _Moments:
+    """Rows dealt into parts, with the second moments of each part."""
+
+    def __init__(self, X: Floats, weights: Floats, seed: int) -> None:
+        self.X, self.weights = X, np.asarray(weights, dtype=np.float64)
+        self.part = stream(seed, "discriminant").permutation(len(X)) % PARTS
+        self.second = []
+        for part in range(PARTS):
+            x = X[self.part == part]
+            scaled = x * self.weights[self.part == part, None].astype(np.float32)
+            self.second.append((x.T @ scaled).astype(np.float64))
+        self.all = np.sum(self.second, axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """x W + b: the log-odds of the classes."""
+
+    weight: NDArray[np.float64]
+    bias: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, moments: _Moments, soft: Floats, shrinkage: float, without: int | None = None
+    ) -> "_Lines":
+        """Fit the classes to soft labels (n, K), leaving one part of the rows out."""
+        X, second = moments.X, moments.all
+        share = soft * moments.weights[:, None]
+        if without is not None:
+            share = share * (moments.part != without)[:, None]
+            second = second - moments.second[without]
+        count = share.sum(0)
+        means = (X.T @ share.astype(np.float32)).astype(np.float64) / np.maximum(count, 1e-12)
+        total = float(count.sum())
+        within = (second - (means * count) @ means.T) / total
+        level = float(np.trace(within)) / len(within) or 1.0
+        within *= 1 - shrinkage
+        within[np.diag_indices_from(within)] += (shrinkage + 1e-6) * level
+        weight = cho_solve(cho_factor(within, lower=True, check_finite=False), means)
+        # A class without a row keeps a prior that no odds make up for.
+        prior = np.log(np.maximum(count / total, 1e-12))
+        return cls(weight, prior - 0.5 * (means * weight).sum(0))
+
+    def probabilities(self, X: Floats) -> Any:
+        return softmax(X @ self.weight + self.bias, axis=1)
+
+    def model(self, scaling: Scaling) -> DiscriminantModel:
+        return DiscriminantModel(
+            scaling, self.weight.astype(np.float32), self.bias.astype(np.float32)
+        )
+
+
+def _latent(moments: _Moments, given: Floats, shrinkage: float) -> Floats:
+    """Return (n, K): how likely each true class is, given features and labels."""
+    classes = given.shape[1]
+    prior = np.full((classes, classes), 1 / max(1, classes - 1))
+    np.fill_diagonal(prior, KEPT)
+    true = given
+    for _ in range(STEPS):
+        p = np.empty_like(given)
+        for part in range(PARTS):
+            here = moments.part == part
+            if here.any():
+                lines = _Lines.of(moments, true, shrinkage, without=part)
+                p[here] = lines.probabilities(moments.X[here])
+        before = true
+        noise = true.T @ (given * moments.weights[:, None]) + prior
+        noise /= noise.sum(1, keepdims=True)
+        true = p * (given @ noise.T)
+        true /= np.maximum(true.sum(1, keepdims=True), 1e-300)
+        if float(np.abs(true - before).mean()) < 1e-4:
+            break
+    return true

@@ -1,0 +1,126 @@
+"""What a fit leaves behind: trained learners, what each counts, and how sure they are."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from noiseproof.learn.learner import Floats, Learner, Trained, of_name
+from noiseproof.learn.learners import registry
+
+MEMBERS = "members.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A trained learner.
+
+    Args:
+        learner: the setting it was trained with.
+        treatment: what was done about doubtful labels.
+        weight: what its probabilities count.
+        trained: the model itself.
+    """
+
+    learner: Learner
+    treatment: str
+    weight: float
+    trained: Trained
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """All but the model itself, as JSON can hold it."""
+        return {
+            "learner": self.learner.name,
+            "settings": self.learner.settings,
+            "treatment": self.treatment,
+            "weight": self.weight,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """The weighted mean of its members' probabilities, sharpened.
+
+    Args:
+        members: one or more.
+        sharpness: s; probabilities are proportional to the mean to the power s, which makes them
+            those of the true class. A model that was trained on noisy labels is less sure than
+            it should be, and s is above 1.
+    """
+
+    members: tuple[Member, ...]
+    sharpness: float = 1.0
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """(D, K): how many features it reads, how many classes it tells apart."""
+        return self.members[0].trained.sizes
+
+    def probabilities(self, X: Any) -> Floats:
+        """Return (N, K) probabilities of the true class."""
+        mean = sum(m.weight * m.trained.probabilities(X) for m in self.members)
+        return sharpened(np.asarray(mean), self.sharpness)
+
+    def save(self, folder: Path) -> None:
+        """Write every member into a folder of its own."""
+        described = {
+            "sharpness": self.sharpness,
+            "members": [member.described for member in self.members],
+        }
+        (folder / MEMBERS).write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+        for i, member in enumerate(self.members):
+            (folder / f"member{i}").mkdir()
+            member.trained.save(folder / f"member{i}")
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what :meth:`save` wrote; ValueError where it is not of one piece."""
+        described = json.loads((folder / MEMBERS).read_text(encoding="utf-8"))
+        members = []
+        for i, entry in enumerate(described["members"]):
+            if entry["learner"] not in registry:
+                raise ValueError(f"no learner is called {entry['learner']!r}")
+            learner = of_name(entry["learner"], entry["settings"])
+            weight = float(entry["weight"])
+            if not 0 < weight <= 1:
+                raise ValueError(f"a weight of {weight}")
+            trained = type(learner).trained.load(folder / f"member{i}")
+            members.append(Member(learner, str(entry["treatment"]), weight, trained))
+        sharpness = float(described["sharpness"])
+        if not members or not 0 < sharpness < 1e6:
+            raise ValueError("expected members and a sharpness above 0")
+        if len({member.trained.sizes for member in members}) > 1:
+            raise ValueError("the members are of different sizes")
+        return cls(tuple(members), sharpness)
+
+
+def sharpened(p: Floats, sharpness: float) -> Floats:
+    """Return probabilities to a power, rows summing to 1.
+
+    >>> sharpened(np.array([[0.8, 0.2]]), 2.0).round(3)
+    array([[0.941, 0.059]], dtype=float32)
+    """
+    p = np.asarray(p, dtype=np.float64)
+    p = (p / np.maximum(p.max(axis=1, keepdims=True), 1e-300)) ** sharpness
+    return np.asarray(p / p.sum(axis=1, keepdims=True), dtype=np.float32)
+
+
+def sharpness_for(p: Floats, labels: Any, noise: Floats) -> float:
+    """Return the power that makes held-out probabilities those of the true class.
+
+    The likelihood of a noisy label j is sum_i p_i^s T_ij / sum_i p_i^s: noise in the labels is
+    for T to explain, and doubt about the class for s.
+
+    Args:
+        p: (N, K) held out.
+        labels: (N,) noisy.
+        noise: T (K, K).
+    """
+    seen = np.maximum(noise, 1e-6).T[labels]
+    grid: Sequence[float] = np.geomspace(0.25, 8, 31).tolist()
+    fits = [float(np.log((sharpened(p, s) * seen).sum(axis=1)).mean()) for s in grid]
+    return grid[int(np.argmax(fits))]

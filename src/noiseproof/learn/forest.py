@@ -1,0 +1,135 @@
+"""Trained forests as plain arrays: small files, no pickle, and numpy is enough to predict."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from noiseproof.learn.arrays import ArrayModel, expect
+from noiseproof.learn.learner import Floats
+
+#: Rows that go down all trees at once.
+BLOCK = 512
+
+
+class Forest(ArrayModel):
+    """The mean of the class shares in the leaves that a row falls into.
+
+    Node n sends a row left where x[feature[n]] <= threshold[n]. A leaf has feature -1, and
+    ``left`` is then the row of its shares.
+
+    Args:
+        roots: (T,) the first node of each tree.
+        feature: (M,) the column that a node asks for.
+        threshold: (M,) what it compares with.
+        left: (M,) the next node.
+        right: (M,) the other one.
+        shares: (leaves, K).
+        columns: D.
+    """
+
+    learner = "trees"
+
+    def __init__(
+        self,
+        roots: NDArray[np.int32],
+        feature: NDArray[np.int32],
+        threshold: NDArray[np.float32],
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        shares: NDArray[np.float16],
+        columns: int,
+    ) -> None:
+        self.roots, self.feature, self.threshold = roots, feature, threshold
+        self.left, self.right, self.shares, self.columns = left, right, shares, columns
+
+    @classmethod
+    def of_trees(cls, trees: Sequence[Any], classes: NDArray[np.int64], K: int, D: int) -> Self:
+        """Take scikit-learn's trees over; ``classes`` are the ones they know, of K."""
+        roots, parts, nodes, leaves = [], [], 0, 0
+        for tree in (estimator.tree_ for estimator in trees):
+            leaf = np.asarray(tree.children_left) < 0
+            shares = np.zeros((int(leaf.sum()), K), dtype=np.float16)
+            value = np.asarray(tree.value)[leaf, 0]
+            shares[:, classes] = value / np.maximum(value.sum(1, keepdims=True), 1e-30)
+            left = np.where(leaf, leaves + np.cumsum(leaf) - 1, tree.children_left + nodes)
+            right = np.where(leaf, 0, tree.children_right + nodes)
+            feature = np.where(leaf, -1, tree.feature)
+            parts.append((feature, _below(tree.threshold), left, right, shares))
+            roots.append(nodes)
+            nodes, leaves = nodes + len(leaf), leaves + len(shares)
+        feature, threshold, left, right, shares = (
+            np.concatenate(part) for part in zip(*parts, strict=True)
+        )
+        return cls(
+            np.array(roots, dtype=np.int32), feature.astype(np.int32), threshold,
+            left.astype(np.int32), right.astype(np.int32), shares, D,
+        )  # fmt: skip
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """D and K."""
+        return self.columns, self.shares.shape[1]
+
+    def probabilities(self, X: Any) -> Floats:
+        """Return (N, K), a block of rows at a time."""
+        out = np.empty((X.shape[0], self.shares.shape[1]), dtype=np.float32)
+        for start in range(0, len(out), BLOCK):
+            part = X[start : start + BLOCK]
+            dense = part.toarray() if sparse.issparse(part) else part
+            out[start : start + BLOCK] = self._block(np.ascontiguousarray(dense, dtype=np.float32))
+        return out
+
+    def _block(self, X: NDArray[np.float32]) -> Floats:
+        trees = len(self.roots)
+        node = np.tile(self.roots, len(X))
+        offset = np.repeat(np.arange(len(X), dtype=np.int64) * X.shape[1], trees)
+        flat = X.reshape(-1)
+        moving = np.flatnonzero(self.feature[node] >= 0)
+        while len(moving):
+            at = node[moving]
+            goes_left = flat[offset[moving] + self.feature[at]] <= self.threshold[at]
+            at = np.where(goes_left, self.left[at], self.right[at])
+            node[moving] = at
+            moving = moving[self.feature[at] >= 0]
+        leaf = self.left[node].reshape(len(X), trees)
+        out = np.zeros((len(X), self.shares.shape[1]), dtype=np.float32)
+        for tree in range(trees):
+            out += self.shares[leaf[:, tree]]
+        return np.asarray(out / out.sum(axis=1, keepdims=True))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the nodes and the leaves."""
+        return {
+            "roots": self.roots, "feature": self.feature, "threshold": self.threshold,
+            "left": self.left, "right": self.right, "shares": self.shares,
+            "columns": np.array(self.columns),
+        }  # fmt: skip
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Undo :meth:`arrays`; every node must lead to a later one or to a leaf that exists."""
+        roots, feature, threshold, left, right, shares = (
+            arrays[n] for n in ("roots", "feature", "threshold", "left", "right", "shares")
+        )
+        columns, nodes = int(arrays["columns"]), len(feature)
+        expect(threshold.shape == left.shape == right.shape == feature.shape == (nodes,), "nodes")
+        expect(all(a.dtype.kind == "i" for a in (roots, feature, left, right)), "whole numbers")
+        expect(shares.ndim == 2 and roots.ndim == 1 and len(roots) > 0, "trees and leaves")
+        expect(bool(((roots >= 0) & (roots < nodes)).all()), "trees that begin at a node")
+        inner = feature >= 0
+        expect(bool((feature < columns).all()), "features that exist")
+        own = np.flatnonzero(inner)
+        for child in (left[inner], right[inner]):
+            expect(bool(((child > own) & (child < nodes)).all()), "nodes that lead downwards")
+        leaves = left[~inner]
+        expect(bool(((leaves >= 0) & (leaves < len(shares))).all()), "leaves that exist")
+        return cls(roots, feature, threshold, left, right, shares, columns)
+
+
+def _below(threshold: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return thresholds as float32 that part float32 features as the float64 ones do."""
+    near = threshold.astype(np.float32)
+    return np.where(near > threshold, np.nextafter(near, np.float32(-np.inf)), near)

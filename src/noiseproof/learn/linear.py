@@ -1,0 +1,242 @@
+"""Logistic regression and its robust relatives: full-batch L-BFGS along a path of decays."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from noiseproof.learn.arrays import ArrayModel, expect
+from noiseproof.learn.lbfgs import minimise
+from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
+from noiseproof.learn.matrix import Matrix, Scale, Scaling, as_batch
+from noiseproof.learn.objective import Objective
+
+#: Rows whose logits are computed at once.
+BLOCK = 4096
+#: With fewer rows than this the optimum is found to the last digits, in double precision.
+EXACT = 100
+#: With so many columns, one factor for all of them is tried beside one each.
+WIDE = 32
+#: Bytes of weights and of their history to hold at once.
+ROOM = 2**28
+
+
+class LinearModel(ArrayModel):
+    """softmax(scaled(x) W + b).
+
+    Args:
+        scaling: of the features.
+        weight: (D, K).
+        bias: (K,).
+    """
+
+    learner = "linear"
+
+    def __init__(self, scaling: Scaling, weight: Floats, bias: Floats) -> None:
+        self.scaling, self.weight, self.bias = scaling, weight, bias
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """D and K."""
+        columns, classes = self.weight.shape
+        return columns, classes
+
+    def probabilities(self, X: Any) -> Floats:
+        """Return (N, K), a block of rows at a time."""
+        matrix = Matrix(X, self.scaling)
+        out = np.empty((matrix.shape[0], len(self.bias)), dtype=np.float32)
+        for start in range(0, len(out), BLOCK):
+            rows = slice(start, start + BLOCK)
+            z = matrix.scaled(rows, self.weight.dtype) @ self.weight + self.bias
+            out[rows] = torch.softmax(torch.from_numpy(z), -1).numpy()
+        return out
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return scaling, weight and bias."""
+        return {
+            "mean": self.scaling.mean, "factor": self.scaling.factor,
+            "weight": self.weight, "bias": self.bias,
+        }  # fmt: skip
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Undo :meth:`arrays`."""
+        mean, factor, weight, bias = (arrays[n] for n in ("mean", "factor", "weight", "bias"))
+        expect(weight.ndim == 2 and bias.shape == weight.shape[1:], "a weight for each class")
+        expect(mean.shape == factor.shape == weight.shape[:1], "a weight for each feature")
+        return cls(Scaling(mean, factor), weight, bias)
+
+
+@dataclass(frozen=True)
+class Linear(Learner):
+    """A linear model.
+
+    Args:
+        loss: what to minimise, as text.
+        decay: half of it times the sum of the squared weights is added to the mean loss.
+        scale: whether every column gets deviation 1, or all columns share one factor.
+    """
+
+    name: ClassVar[str] = "linear"
+    trained: ClassVar[type[Trained]] = LinearModel
+    takes_noise: ClassVar[bool] = True
+
+    loss: str = "CE"
+    decay: float = 1e-3
+    scale: Scale = "standard"
+
+    DECAYS: ClassVar[tuple[float, ...]] = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4)
+
+    @classmethod
+    def first(cls, shape: Shape) -> Sequence[Self]:
+        """Return a path of decays with CE, for each way of scaling that makes a difference."""
+        scales: tuple[Scale, ...] = ("standard",)
+        if shape.columns >= WIDE and not shape.sparse:
+            scales = ("standard", "common")
+        return [cls("CE", decay, scale) for scale in scales for decay in cls.DECAYS]
+
+    def with_loss(self, loss: str) -> Self:
+        """Return the same with another loss."""
+        return replace(self, loss=loss)
+
+    @classmethod
+    def together(cls, tasks: Sequence[Task]) -> list[list[Task]]:
+        """Group tasks by their scale: the decays of one loss warm-start each other."""
+        groups: dict[Any, list[Task]] = {}
+        for task in tasks:
+            assert isinstance(task.learner, Linear)
+            groups.setdefault((task.learner.scale, task.learner.loss), []).append(task)
+        return list(groups.values())
+
+    @classmethod
+    def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
+        """Solve the tasks from strong to weak decay; a robust loss starts where CE ends."""
+        assert isinstance(tasks[0].learner, Linear)
+        matrix = problem.matrix(tasks[0].learner.scale)
+        solver = Solver(problem, matrix)
+        out: dict[int, Trained] = {}
+        starts: dict[Any, Tensor] = {}
+        order = sorted(range(len(tasks)), key=lambda i: -_decay(tasks[i]))
+        for decay in dict.fromkeys(_decay(tasks[i]) for i in order):
+            level = [i for i in order if _decay(tasks[i]) == decay]
+            for part in solver.fitting(level):
+                here = [tasks[i] for i in part]
+                zero = solver.zero(1)[0]
+                start = torch.stack([starts.get(_data(task), zero) for task in here])
+                solved = solver.solve(here, [decay] * len(here), start)
+                for i, one in zip(part, solved, strict=True):
+                    starts[_data(tasks[i])] = one.start
+                    out[i] = LinearModel(matrix.scaling, one.weight, one.bias)
+        return [out[i] for i in range(len(tasks))]
+
+
+def _decay(task: Task) -> float:
+    assert isinstance(task.learner, Linear)
+    return task.learner.decay
+
+
+def _data(task: Task) -> Any:
+    """Return what two tasks share that differ in their setting alone."""
+    return id(task.weights), id(task.targets), id(task.transition)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solved head: its weight (D, K), bias (K,), and where the next decay starts from."""
+
+    weight: Floats
+    bias: Floats
+    start: Tensor
+
+
+class Solver:
+    """Trains linear heads on one matrix; decay draws their weights to a goal, 0 without one."""
+
+    def __init__(self, problem: Problem, matrix: Matrix) -> None:
+        self.problem, self.matrix = problem, matrix
+        rows, columns = matrix.shape
+        self.columns, self.classes = columns, problem.classes
+        self.exact = rows < EXACT
+        self.dtype = torch.float64 if self.exact else torch.float32
+        self.table = matrix.scaled(slice(None), np.float64) if self.exact else matrix.all
+
+    def zero(self, heads: int) -> Tensor:
+        """Return (H, (D + 1) K) zeros."""
+        return torch.zeros(heads, (self.columns + 1) * self.classes, dtype=self.dtype)
+
+    def fitting(self, which: Sequence[int]) -> list[Sequence[int]]:
+        """Split tasks into parts whose weights and history fit in memory."""
+        size = (self.columns + 1) * self.classes * 20 * self.dtype.itemsize
+        step = max(1, ROOM // size)
+        return [which[at : at + step] for at in range(0, len(which), step)]
+
+    def solve(
+        self,
+        tasks: Sequence[Task],
+        decays: Sequence[float],
+        start: Tensor,
+        goal: Tensor | None = None,
+    ) -> list[Solution]:
+        """Return the head of each task.
+
+        Args:
+            tasks: H of them.
+            decays: how strongly each is drawn to the goal.
+            start: (H, (D + 1) K) where to begin.
+            goal: of the same shape.
+        """
+        strength = torch.tensor(decays, dtype=self.dtype)
+        steps, tolerance = (1000, 1e-11) if self.exact else (100, 1e-4)
+        convex = minimise(
+            self._evaluate(Objective(self.problem, tasks, "CE"), strength, goal),
+            start, steps, tolerance,
+        )  # fmt: skip
+        found = convex
+        robust = [i for i, task in enumerate(tasks) if not task.learner.by_cross_entropy]
+        if robust:
+            some = [tasks[i] for i in robust]
+            held = None if goal is None else goal[robust]
+            evaluate = self._evaluate(Objective(self.problem, some), strength[robust], held)
+            found = convex.clone()
+            found[robust] = minimise(evaluate, convex[robust], steps, tolerance)
+        shaped = found.view(len(tasks), self.columns + 1, self.classes).numpy()
+        return [
+            Solution(np.ascontiguousarray(one[:-1]), one[-1].copy(), origin)
+            for one, origin in zip(shaped, convex, strict=True)
+        ]
+
+    def _evaluate(self, objective: Objective, decay: Tensor, goal: Tensor | None) -> Any:
+        columns, classes = self.columns, self.classes
+
+        def evaluate(x: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
+            heads = which.tolist()
+            w = x.view(len(heads), columns + 1, classes)
+            wide = w[:, :-1].permute(1, 0, 2).reshape(columns, -1).contiguous()
+            bias = w[:, -1].reshape(-1)
+            gradient = torch.zeros(columns, len(heads) * classes, dtype=self.dtype)
+            of_bias = torch.zeros_like(bias)
+            value = torch.zeros(len(heads), dtype=torch.float64)
+            for start in range(0, self.table.shape[0], BLOCK):
+                rows = slice(start, min(start + BLOCK, self.table.shape[0]))
+                batch = as_batch(self.table[rows])
+                z = batch.times(wide).add_(bias).requires_grad_()
+                parts = objective(z.view(len(z), len(heads), classes).transpose(0, 1), rows, heads)
+                (g,) = torch.autograd.grad(parts.sum(), z)
+                value += parts.detach()
+                gradient += batch.back(g)
+                of_bias += g.sum(0)
+            away = w[:, :-1]
+            if goal is not None:
+                away = away - goal[which].view_as(w)[:, :-1]
+            value += 0.5 * decay[which] * (away * away).sum((1, 2))
+            out = torch.empty_like(w)
+            out[:, :-1] = gradient.view(columns, len(heads), classes).transpose(0, 1)
+            out[:, :-1] += decay[which, None, None] * away
+            out[:, -1] = of_bias.view(len(heads), classes)
+            return value.to(self.dtype), out.view_as(x)
+
+        return evaluate

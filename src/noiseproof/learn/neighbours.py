@@ -1,0 +1,133 @@
+"""Weighted nearest neighbours, in blocks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from noiseproof.learn.arrays import ArrayModel, expect
+from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
+from noiseproof.learn.matrix import Matrix, Scaling
+from noiseproof.noise import stream
+
+#: Rows that are kept to compare with; of more, a sample.
+MOST_ROWS = 20_000
+#: From so many columns on, directions are compared and not lengths.
+WIDE = 32
+BLOCK = 256
+#: A neighbour at the distance of the farthest of the k counts exp(-SPREAD), one at 0 counts 1.
+SPREAD = 2.0
+
+
+class NeighboursModel(ArrayModel):
+    """The mean label of the k nearest rows, the nearer ones counting more.
+
+    Args:
+        scaling: of the features.
+        rows: (M, D) scaled rows to compare with; of length 1 where ``cosine``.
+        labels: (M, K) their soft labels times their weights.
+        k: how many neighbours.
+        cosine: whether directions are compared.
+    """
+
+    learner = "neighbours"
+
+    def __init__(
+        self, scaling: Scaling, rows: Floats, labels: Floats, k: int, cosine: bool
+    ) -> None:
+        self.scaling, self.rows, self.labels, self.k, self.cosine = scaling, rows, labels, k, cosine
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """D and K."""
+        return self.rows.shape[1], self.labels.shape[1]
+
+    def probabilities(self, X: Any) -> Floats:
+        """Return (N, K), a block of rows at a time."""
+        matrix = Matrix(X, self.scaling)
+        rows, labels = torch.from_numpy(self.rows), torch.from_numpy(self.labels)
+        squares = rows.square().sum(1)
+        out = np.empty((matrix.shape[0], labels.shape[1]), dtype=np.float32)
+        for start in range(0, len(out), BLOCK):
+            part = slice(start, start + BLOCK)
+            x = torch.from_numpy(directed(matrix.scaled(part), self.cosine))
+            far = torch.addmm(squares, x, rows.t(), alpha=-2).add_(x.square().sum(1, keepdim=True))
+            out[part] = self._vote(far, labels).numpy()
+        return out
+
+    def _vote(self, far: Tensor, labels: Tensor) -> Tensor:
+        distance, index = far.clamp_min_(0).topk(min(self.k, far.shape[1]), largest=False)
+        count = torch.exp(-SPREAD * distance / distance[:, -1:].clamp_min(1e-12))
+        votes = torch.einsum("bk,bkc->bc", count, labels[index])
+        # A hundredth of a vote for every class: the neighbours are never quite sure.
+        votes += 0.01
+        return votes / votes.sum(1, keepdim=True)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return scaling, rows and labels."""
+        return {
+            "mean": self.scaling.mean, "factor": self.scaling.factor, "rows": self.rows,
+            "labels": self.labels, "k": np.array(self.k), "cosine": np.array(self.cosine),
+        }  # fmt: skip
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Undo :meth:`arrays`."""
+        mean, factor, rows, labels = (arrays[n] for n in ("mean", "factor", "rows", "labels"))
+        expect(rows.ndim == labels.ndim == 2 and len(rows) == len(labels) > 0, "labelled rows")
+        expect(mean.shape == factor.shape == rows.shape[1:], "a scale for each feature")
+        expect(int(arrays["k"]) > 0, "one neighbour at least")
+        return cls(Scaling(mean, factor), rows, labels, int(arrays["k"]), bool(arrays["cosine"]))
+
+
+@dataclass(frozen=True)
+class Neighbours(Learner):
+    """The k nearest neighbours.
+
+    Args:
+        k: how many.
+    """
+
+    name: ClassVar[str] = "neighbours"
+    trained: ClassVar[type[Trained]] = NeighboursModel
+
+    k: int = 20
+
+    @classmethod
+    def suits(cls, shape: Shape) -> bool:
+        """Return whether distances mean something: dense columns, not thousands of them."""
+        return not shape.sparse and shape.columns <= 4096 and shape.rows >= 50
+
+    @classmethod
+    def first(cls, shape: Shape) -> Sequence[Self]:
+        """Return a few and many neighbours."""
+        return [cls(k) for k in (10, 40) if k < shape.rows / 4]
+
+    @classmethod
+    def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
+        """Keep the rows of each task."""
+        matrix = problem.matrix("standard")
+        cosine = matrix.shape[1] >= WIDE
+        out: list[Trained] = []
+        for task in tasks:
+            learner, rows = task.learner, np.flatnonzero(task.weights > 0)
+            assert isinstance(learner, Neighbours)
+            if len(rows) > MOST_ROWS:
+                drawn = stream(problem.seed, "neighbours").permutation(len(rows))
+                rows = np.sort(rows[drawn[:MOST_ROWS]])
+            labels = task.soft(problem)[rows] * task.weights[rows, None]
+            table = directed(matrix.scaled(rows), cosine)
+            kept = np.asarray(labels / labels.sum(1).mean(), dtype=np.float32)
+            out.append(NeighboursModel(matrix.scaling, table, kept, learner.k, cosine))
+        return out
+
+
+def directed(rows: Floats, cosine: bool) -> Floats:
+    """Return rows of length 1 where directions are compared."""
+    if not cosine:
+        return rows
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))

@@ -1,0 +1,76 @@
+"""Extremely randomised trees and random forests, by scikit-learn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy import sparse
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+from noiseproof.learn.forest import Forest
+from noiseproof.learn.learner import Learner, Problem, Shape, Task, Trained
+from noiseproof.noise import stream
+
+#: With more columns than this, as texts have them, trees are slow and weak.
+MOST_COLUMNS = 3000
+
+
+@dataclass(frozen=True)
+class Trees(Learner):
+    """A forest.
+
+    The size of a leaf is what withstands noise: a leaf of one row believes its label.
+
+    Args:
+        kind: ``"extra"``, whose thresholds are drawn at random, or ``"random"``, whose rows are.
+        leaf: the least weight of the rows in a leaf, where a row of the data weighs 1.
+        trees: how many in each fold.
+    """
+
+    name: ClassVar[str] = "trees"
+    trained: ClassVar[type[Trained]] = Forest
+    averaged: ClassVar[bool] = True
+
+    kind: Literal["extra", "random"] = "extra"
+    leaf: float = 3
+    trees: int = 30
+
+    @classmethod
+    def suits(cls, shape: Shape) -> bool:
+        """Return whether the columns are few enough."""
+        return shape.columns <= MOST_COLUMNS
+
+    @classmethod
+    def first(cls, shape: Shape) -> Sequence["Trees"]:
+        """Return leaves of several sizes."""
+        return [cls("extra", leaf) for leaf in (1, 3, 8)] + [cls("random", leaf) for leaf in (3, 8)]
+
+    def trusting(self) -> "Trees":
+        """Return leaves of one row: they are only wrong where labels are."""
+        return replace(self, leaf=1)
+
+    @classmethod
+    def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
+        """Grow a forest for each task."""
+        return [_grow(problem, task) for task in tasks]
+
+
+def _grow(problem: Problem, task: Task) -> Trained:
+    learner, rows = task.learner, task.rows(problem)
+    assert isinstance(learner, Trees)
+    grown = {"extra": ExtraTreesClassifier, "random": RandomForestClassifier}[learner.kind]
+    # By weight rather than by count, so that a copied row and a heavy one are the same; a little
+    # less, so that rounding does not forbid a leaf of exactly that weight.
+    typical = float(problem.weights[problem.weights > 0].mean())
+    least = 0.999 * learner.leaf * typical / float(rows.weights.sum())
+    seed = stream(problem.seed, f"trees {task.start}").integers(2**31)
+    forest = grown(
+        learner.trees, min_weight_fraction_leaf=min(0.5, least), random_state=int(seed), n_jobs=1
+    )
+    X = problem.features[rows.at]
+    if sparse.issparse(X):
+        X = X.tocsc()
+    forest.fit(X, rows.labels, rows.weights)
+    known = np.asarray(forest.classes_, dtype=np.int64)
+    return Forest.of_trees(forest.estimators_, known, problem.classes, problem.features.shape[1])

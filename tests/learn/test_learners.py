@@ -1,0 +1,216 @@
+"""Every learner of the registry keeps the promises of the protocol."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from noiseproof.learn.learner import Problem, Shape, Task, of_name
+from noiseproof.learn.learners import registry
+
+CLASSES = 3
+
+
+def blobs(rows: int = 240, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    labels = np.arange(rows) % CLASSES
+    X = rng.standard_normal((rows, 5)) + 3 * np.eye(CLASSES, 5)[labels]
+    return X.astype(np.float32), labels.astype(np.int64)
+
+
+def counts(rows: int = 240, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    labels = np.arange(rows) % CLASSES
+    X = rng.poisson(0.3 + 4 * np.eye(CLASSES, 6)[labels])
+    return sparse.csr_matrix(X.astype(np.float32)), labels.astype(np.int64)
+
+
+def data(kind, rows: int = 240, seed: int = 0):
+    """Return what the learner suits: dense rows where it can, else counts."""
+    dense = kind.suits(Shape(10_000, 5, CLASSES, sparse=False))
+    return (blobs if dense else counts)(rows, seed)
+
+
+def problem(X, labels, weights=None, seed=0) -> Problem:
+    every = np.ones(len(labels)) if weights is None else weights
+    return Problem(X, labels, CLASSES, np.asarray(every, dtype=np.float32), seed)
+
+
+def settings():
+    """Every learner with its first settings, and with a robust loss where it takes one."""
+    shape = Shape(10_000, 5, CLASSES, sparse=False)
+    for kind in registry.values():
+        first = list(kind.first(shape))
+        robust = first[0].with_loss("AGCE(a=1, q=0.5)")
+        yield from dict.fromkeys([first[0], first[-1], *([robust] if robust else [])])
+
+
+EVERY = pytest.mark.parametrize("learner", list(settings()), ids=str)
+ONE_EACH = pytest.mark.parametrize("kind", list(registry.values()), ids=list(registry))
+
+
+def train(task: Task, of: Problem):
+    (model,) = type(task.learner).train(of, [task])
+    return model
+
+
+def first(kind):
+    return kind.first(Shape(10_000, 5, CLASSES, sparse=False))[0]
+
+
+@EVERY
+def test_learns_what_is_easy_and_gives_probabilities(learner):
+    X, labels = data(type(learner))
+    test, true = data(type(learner), 300, seed=1)
+    p = train(Task(learner, np.ones(240, dtype=np.float32)), problem(X, labels)).probabilities(test)
+    assert p.shape == (300, CLASSES)
+    assert p.dtype == np.float32
+    assert (p >= 0).all()
+    np.testing.assert_allclose(p.sum(1), 1, atol=1e-4)
+    assert (p.argmax(1) == true).mean() > 0.85
+
+
+@EVERY
+def test_rows_of_weight_0_are_left_out(learner):
+    X, labels = data(type(learner))
+    wrong = np.where(np.arange(240) < 120, (labels + 1) % CLASSES, labels)
+    weights = (np.arange(240) >= 120).astype(np.float32)
+    p = train(Task(learner, weights), problem(X, wrong, weights)).probabilities(X)
+    rest = problem(X[120:], labels[120:])
+    alone = train(Task(learner, np.ones(120, dtype=np.float32)), rest).probabilities(X)
+    assert (p.argmax(1) == labels).mean() > 0.85
+    # What is drawn may differ with the number of rows, what is learnt may not.
+    assert np.abs(p - alone).mean() < 0.12
+
+
+@EVERY
+def test_a_soft_label_is_weighted_copies(learner):
+    X, labels = data(type(learner))
+    soft = np.full((240, CLASSES), 0.15, dtype=np.float32)
+    soft[np.arange(240), labels] = 0.7
+    weights = np.ones(240, dtype=np.float32)
+    one = train(Task(learner, weights, targets=soft), problem(X, labels)).probabilities(X)
+    stack = sparse.vstack if sparse.issparse(X) else np.concatenate
+    copies = problem(
+        stack([X] * CLASSES), np.repeat(np.arange(CLASSES), 240), soft.T.ravel() * CLASSES
+    )
+    if sparse.issparse(X):
+        copies = problem(copies.features.tocsr(), copies.labels, copies.weights)
+    if learner.name == "neighbours":  # k copies of a row are k neighbours
+        learner = learner.varied(k=learner.k * CLASSES)
+    other = train(Task(learner, copies.weights), copies).probabilities(X)
+    assert np.abs(one - other).mean() < 0.06
+    if learner.settings.get("latent"):
+        return  # takes the doubt for noise in the labels, and is right to be sure
+    hard = train(Task(learner, weights), problem(X, labels)).probabilities(X)
+    assert one.max(1).mean() < hard.max(1).mean()  # soft labels are learnt as such
+
+
+@EVERY
+def test_save_and_load_to_the_bit_in_another_process(learner, tmp_path):
+    X, labels = data(type(learner))
+    model = train(Task(learner, np.ones(240, dtype=np.float32)), problem(X, labels))
+    (tmp_path / "model").mkdir()
+    model.save(tmp_path / "model")
+    dense = X.toarray() if sparse.issparse(X) else X
+    np.save(tmp_path / "X.npy", dense)
+    program = (
+        "import sys, numpy as np; from pathlib import Path; from scipy import sparse\n"
+        "from noiseproof.learn.learners import registry\n"
+        "name, folder, is_sparse = sys.argv[1:]; X = np.load(Path(folder) / 'X.npy')\n"
+        "X = sparse.csr_matrix(X) if is_sparse == 'True' else X\n"
+        "model = registry[name].trained.load(Path(folder) / 'model')\n"
+        "assert model.sizes == (X.shape[1], 3), model.sizes\n"
+        "np.save(Path(folder) / 'p.npy', model.probabilities(X))\n"
+    )
+    words = [learner.name, str(tmp_path), str(sparse.issparse(X))]
+    subprocess.run([sys.executable, "-c", program, *words], check=True)
+    assert (np.load(tmp_path / "p.npy") == model.probabilities(X)).all()
+    assert of_name(learner.name, learner.settings) == learner
+
+
+@ONE_EACH
+def test_a_class_without_a_row_is_not_predicted(kind):
+    X, labels = data(kind)
+    weights = (labels != 1).astype(np.float32)
+    p = train(Task(first(kind), weights), problem(X, labels)).probabilities(X)
+    assert np.isfinite(p).all()
+    assert (p[labels != 1].argmax(1) == labels[labels != 1]).mean() > 0.9
+    assert (p[labels != 1].argmax(1) != 1).all()
+
+
+@ONE_EACH
+def test_one_class_alone_is_predicted(kind):
+    X, labels = data(kind)
+    weights = (labels == 2).astype(np.float32)
+    p = train(Task(first(kind), weights), problem(X, labels)).probabilities(X)
+    assert (p[labels == 2].argmax(1) == 2).all()
+
+
+@ONE_EACH
+def test_the_same_seed_gives_the_same_bits(kind):
+    X, labels = data(kind)
+    task = Task(first(kind), np.ones(240, dtype=np.float32))
+    again = [train(task, problem(X, labels, seed=7)).probabilities(X) for _ in range(2)]
+    assert (again[0] == again[1]).all()
+
+
+@ONE_EACH
+def test_many_tasks_at_once_are_the_tasks_one_at_a_time(kind):
+    X, labels = data(kind)
+    halves = [(np.arange(240) % 2 == f).astype(np.float32) for f in range(2)]
+    tasks = [Task(learner, half) for learner in kind.first(problem(X, labels).shape)[:2]
+             for half in halves]  # fmt: skip
+    of = problem(X, labels)
+    for group in kind.together(tasks):
+        for task, model in zip(group, kind.train(of, group), strict=True):
+            alone = train(task, of).probabilities(X)
+            np.testing.assert_allclose(model.probabilities(X), alone, atol=5e-3)
+
+
+@ONE_EACH
+def test_sparse_and_dense_features_that_are_equal_are_learnt_alike(kind):
+    X, labels = counts()
+    if not kind.suits(Shape(10_000, 6, CLASSES, sparse=True)):
+        pytest.skip(f"{kind.name} is for dense features")
+    task = Task(first(kind), np.ones(240, dtype=np.float32))
+    thin = train(task, problem(X, labels)).probabilities(X)
+    full = train(task, problem(X.toarray(), labels)).probabilities(X.toarray())
+    assert (thin.argmax(1) == full.argmax(1)).mean() > 0.93
+
+
+@ONE_EACH
+def test_what_is_damaged_is_refused(kind, tmp_path):
+    X, labels = data(kind)
+    model = train(Task(first(kind), np.ones(240, dtype=np.float32)), problem(X, labels))
+    model.save(tmp_path)
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 3])
+    with pytest.raises(ValueError):  # noqa: PT011  any one, which becomes a line for the user
+        kind.trained.load(tmp_path)
+
+
+@pytest.mark.parametrize("poison", [np.nan, np.inf])
+def test_weights_that_are_not_finite_are_refused(poison, tmp_path):
+    X, labels = blobs()
+    kind = registry["linear"]
+    model = train(Task(kind(), np.ones(240, dtype=np.float32)), problem(X, labels))
+    model.weight[0, 0] = poison
+    model.save(tmp_path)
+    with pytest.raises(ValueError, match="not finite"):
+        kind.trained.load(tmp_path)
+
+
+def test_a_forest_whose_nodes_lead_nowhere_is_refused(tmp_path):
+    X, labels = blobs()
+    kind = registry["trees"]
+    model = train(Task(kind(), np.ones(240, dtype=np.float32)), problem(X, labels))
+    for name, value in (("left", 10**6), ("right", 0), ("feature", 99)):
+        arrays = model.arrays()
+        arrays[name] = arrays[name].copy()
+        arrays[name][0] = value  # node 0 is a root
+        with pytest.raises(ValueError, match="expected"):
+            kind.trained.of_arrays(arrays)
