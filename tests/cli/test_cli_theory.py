@@ -1,7 +1,11 @@
 import json
+import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
+from contextlib import suppress
 
 import pytest
 
@@ -80,21 +84,24 @@ def test_no_command_prints_the_help(capsys):
 
 
 def test_interrupted_says_so_and_leaves_nothing(tmp_path):
+    terminal, end = pty.openpty()  # a bar needs a terminal, and one of some width
+    termios.tcsetwinsize(end, (24, 80))
     process = subprocess.Popen(
         [sys.executable, "-m", "noiseproof", "figure", "conditions", "--out", "c.svg"],
         cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
+        stderr=end,
         # Background jobs of a shell without job control, and their children, ignore SIGINT.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    # The progress bar shows that the work has begun.
-    while "minimising" not in process.stderr.read(200):
-        assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert err.rstrip().endswith("noiseproof: interrupted")
+    os.close(end)
+    shown = b""
+    with open(terminal, "rb", buffering=0) as screen, suppress(OSError):  # the other end closed
+        while more := screen.read(200):
+            if b"minimising" not in shown and b"minimising" in shown + more:  # it has begun
+                process.send_signal(signal.SIGINT)
+            shown += more
+    assert process.wait(timeout=60) == 130
+    assert shown.rstrip().endswith(b"noiseproof: interrupted")
     assert list(tmp_path.iterdir()) == []
 
 
