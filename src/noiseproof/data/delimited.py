@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from noiseproof.errors import DataError
+from noiseproof.extras import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,6 +62,7 @@ class Delimited:
                 tabs too.
             encoding: of the text; None is UTF-8, or UTF-16 where the file says so.
         """
+        need("fit", "pandas")
         import pandas as pd
 
         packed = suffix.endswith(".gz")

@@ -13,6 +13,7 @@ from noiseproof.data.dataset import Dataset
 from noiseproof.data.delimited import Delimited, read_decimal_commas
 from noiseproof.data.labels import encode
 from noiseproof.errors import DataError, did_you_mean
+from noiseproof.extras import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,6 +140,7 @@ def _parquet(path: Path, label: str | None) -> Any:
 @contextmanager
 def readable(path: Path, encoding: str | None = None) -> Iterator[None]:
     """Raise whatever goes wrong while a table file is read as a DataError of one line."""
+    need("fit", "pandas", "pyarrow")
     # Imported here because pandas takes half a second that nobody else should pay.
     import pandas as pd
 

@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from noiseproof.extras import need
+
 #: How a formula begins in some spreadsheet; full-width signs are signs in some countries.
 FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -30,6 +32,7 @@ def unescape(text: str) -> str:
 
 def escaped(frame: Any) -> Any:
     """Return a table whose texts no spreadsheet runs."""
+    need("fit", "pandas")
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     texts = [c for c in frame if not is_numeric_dtype(frame[c]) and not is_bool_dtype(frame[c])]
