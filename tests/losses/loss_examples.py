@@ -31,7 +31,12 @@ def takes_losses(cls: type) -> bool:
 
 
 SIMPLE = {name: cls for name, cls in NAMED.items() if not takes_losses(cls)}
-COMBINATORS = {name: cls for name, cls in NAMED.items() if takes_losses(cls)}
+#: Those that change the logits have tests of their own: they have no ``per_class`` of log p.
+COMBINATORS = {
+    name: cls
+    for name, cls in NAMED.items()
+    if takes_losses(cls) and not issubclass(cls, nf.Transformed)
+}
 
 
 def bounds(domain: Any) -> tuple[float, float]:
@@ -92,7 +97,12 @@ def flagged(cls: type) -> list[nf.Loss]:
 
 
 def over_bases(bases: list[nf.Loss]) -> list[nf.Loss]:
-    return [cls(base) for cls in COMBINATORS.values() for base in bases]
+    numbers = {
+        cls: {name: inside(domain, 0.4) for name, domain in cls.domains().items()}
+        for cls in COMBINATORS.values()
+    }
+    built = [_built(cls, {"base": b} | values) for cls, values in numbers.items() for b in bases]
+    return [loss for loss in built if loss is not None]
 
 
 POINTWISE = [central(cls) for cls in SIMPLE.values() if issubclass(cls, nf.Pointwise)]
@@ -109,7 +119,12 @@ OTHERS = [
 
 #: Every registered loss, at the ends of its domain.
 AT_THE_ENDS = [loss for cls in SIMPLE.values() if cls.domains() for loss in at_the_ends(cls)] + (
-    over_bases([l_end for base in POINTWISE for l_end in at_the_ends(type(base))])
+    [
+        nf.Normalized(l_end)
+        for cls in SIMPLE.values()
+        if issubclass(cls, nf.Pointwise)
+        for l_end in at_the_ends(cls)
+    ]
 )
 
 

@@ -196,6 +196,8 @@ def test_training_mode_and_hooks_are_a_modules(loss):
 
 @pytest.mark.parametrize("loss", CENTRAL, ids=str)
 def test_a_loss_trains_a_classifier(loss):
+    if isinstance(loss, nf.Spread):
+        pytest.skip("sees no label")
     # Clean, separable data: every loss of the package must learn it.
     classes = classes_for(loss, 3)
     centres = 4 * torch.eye(classes, 6)

@@ -44,7 +44,7 @@ def test_errors_are_of_the_types_torch_raises(z, y, options):
         (lambda: nf.CE(weight=np.ones(3)), InputTypeError, "expected weight to be a tensor"),
         (lambda: nf.CE(weight=torch.ones(3, 1)), ShapeError, r"shape \(K,\), got"),
         (lambda: nf.CE(weight=torch.tensor([1, 2, 3])), ShapeError, "floating-point weight"),
-        (lambda: nf.CE(weight=-torch.ones(3)), ParameterError, "class weights >= 0"),
+        (lambda: nf.MAE(weight=-torch.ones(3)), ParameterError, "class weights >= 0"),
         (lambda: nf.MAE(ignore_index=None), ParameterError, "expected `ignore_index` to be an int"),
         (lambda: nf.audit("CE", noise=3), nf.errors.TheoryError, "expected `noise` as"),
         (lambda: 0 * nf.NCE(), ParameterError, "expected `weight of NCE` > 0, got 0"),

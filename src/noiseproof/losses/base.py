@@ -116,7 +116,7 @@ class Loss(Written, nn.Module):
             raise ParameterError(f"expected `ignore_index` to be an int, got {self.ignore_index!r}")
         weight = self.__dict__.pop("weight")
         if weight is not None:
-            check_class_weights(weight)
+            check_class_weights(weight, negative=self.is_cross_entropy)
         self.register_buffer("weight", weight)
 
     # The mathematics

@@ -137,8 +137,11 @@ def row_weights(
     return w
 
 
-def check_class_weights(weight: Any) -> None:
-    """Say what is wrong with the weights of the classes, where they can be looked at."""
+def check_class_weights(weight: Any, negative: bool) -> None:
+    """Say what is wrong with the weights of the classes, where they can be looked at.
+
+    Cross entropy takes ``negative`` ones, as torch's does.
+    """
     if not isinstance(weight, Tensor):
         raise not_a_tensor(weight=weight)
     if weight.dim() != 1 or not weight.is_floating_point():
@@ -146,7 +149,9 @@ def check_class_weights(weight: Any) -> None:
             f"expected a floating-point weight for each class, shape (K,), got {weight.dtype} of "
             f"shape {tuple(weight.shape)}"
         )
-    if weight.device.type == "cpu" and is_plain(weight) and bool((weight < 0).any()):
+    if negative or weight.device.type != "cpu" or not is_plain(weight):
+        return
+    if bool((weight < 0).any()):
         raise ParameterError("expected class weights >= 0 everywhere")
 
 

@@ -3,11 +3,13 @@
 Zhou, Liu, Jiang, Gao and Ji: Asymmetric Loss Functions for Learning with Noisy Labels, ICML 2021.
 """
 
+from noiseproof.paper.later import LATER
 from noiseproof.paper.parameters import DATASETS, METHODS, PARAMETERS
 from noiseproof.paper.tables import PaperNumber, Printed, paper_number, printed
 
 __all__ = [
     "DATASETS",
+    "LATER",
     "METHODS",
     "PARAMETERS",
     "PaperNumber",
