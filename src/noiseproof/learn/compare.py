@@ -1,12 +1,12 @@
-"""The comparison that `learn` goes by: learners, then losses, then treatments, then an ensemble.
+"""The comparison behind `learn`: learners, then losses, then treatments, then a mean of the best.
 
-1. Every learner that suits the data, with its first settings.
-2. From the best of them, how noisy the labels are; with that, losses whose c·r leaves a margin,
-   on the learners that take a loss.
-3. Treatments of doubtful labels, on the best learners.
-4. A greedy ensemble of everything tried on all folds.
+1. Try every learner that suits the data, with its first settings.
+2. Estimate the noise from the best of them; try losses whose c·r leaves a margin on the
+   learners that take a loss.
+3. Try treatments of doubtful labels on the best learners.
+4. Average the trials that held-out labels cannot tell apart.
 
-With many rows the first settings race: short runs on two folds for all, all folds for the best.
+With many rows, settings race: all of them run on two folds, and the best ones on all folds.
 """
 
 from collections.abc import Sequence
@@ -24,33 +24,33 @@ from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS, Opinion, Opinion
 from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
 from noiseproof.noise import estimate
 
-#: With fewer rows than this, a fold or two tell too little.
+#: Below this many rows, one or two folds say too little.
 SMALL = 3000
-#: Settings that go on to all folds, of each learner and in all.
+#: How many settings run on all folds: for each learner, and in total.
 KEPT_EACH, KEPT = 2, 8
-#: Learners that treatments are tried on.
+#: How many learners are tried with treatments.
 TREATED = 3
-#: Losses compared for each learner that takes one.
+#: How many losses to compare for each learner that takes one.
 LOSSES = 4
 
-#: Compared where no loss is proved to withstand the noise.
+#: The losses to compare if none is proved to withstand the noise.
 USUAL = ("GCE(q=0.7)", "AGCE(a=1, q=0.5)", "AUL(a=3, p=2)", "NCE + AGCE(a=6, q=1.5)")
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """What to train on all rows, and what was seen on the way.
+    """The settings to train on all rows, and the comparison that led to them.
 
     Args:
-        name: of the choice.
-        settings: what it is made of.
-        weights: what each counts; they sum to 1.
-        probabilities: (N, K) held out.
-        why: one sentence.
-        plain: the best trial by cross entropy.
-        comparison: all that was tried on all folds, the best first.
-        opinions: what treatments go by.
-        notes: what there is to say.
+        name: the name of the choice.
+        settings: the settings of its members.
+        weights: the weight of each member; they sum to 1.
+        probabilities: (N, K) predictions for held-out rows.
+        why: the reason, in one sentence.
+        plain: the best trial with plain cross entropy.
+        comparison: everything that was tried on all folds, the best first.
+        opinions: the opinions that treatments rely on.
+        notes: further remarks, a line each.
     """
 
     name: str
@@ -81,7 +81,7 @@ def compare(
     losses: Sequence[str] | None,
     search: int,
 ) -> Chosen:
-    """Return what predicts held-out noisy labels best."""
+    """Return the settings that predict held-out noisy labels best."""
     problem = folds.problem
     folds.progress.step("compare learners")
     scouted = _scout(folds, kinds)
@@ -126,7 +126,7 @@ def _leaders(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def _full(folds: Folds, scouted: Sequence[Trial]) -> list[Trial]:
-    """Return trials on all folds: of each learner its best settings, and the best of all."""
+    """Run the best settings, a few for each learner, on all folds."""
     if _few_folds(folds) == folds.count:
         return list(scouted)
     order = sorted(scouted, key=lambda trial: -trial.accuracy)
@@ -139,7 +139,7 @@ def _full(folds: Folds, scouted: Sequence[Trial]) -> list[Trial]:
 
 
 def _treat(folds: Folds, trials: Sequence[Trial]) -> tuple[list[Trial], Opinions | None]:
-    """Try on the best learners what can be done about doubtful labels."""
+    """Try treatments of doubtful labels on the best learners."""
     labels = folds.problem.labels
     leaders = _leaders(trials)
     judge = leaders[0]
@@ -166,7 +166,7 @@ def _treat(folds: Folds, trials: Sequence[Trial]) -> tuple[list[Trial], Opinions
 
 
 def _decide(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:
-    """Return the mean of the best trials that cannot be told apart."""
+    """Choose the best trial, or the mean of those that are level with it."""
     compared = plain(trials)
     members = peers(trials)
     leader = members[0]
@@ -185,17 +185,17 @@ def _decide(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) ->
 
 
 def ranked(trials: Sequence[Trial]) -> tuple[Candidate, ...]:
-    """Return what to report of trials, the best first."""
+    """Return the trials as rows of the report, the best first."""
     return tuple(Candidate.of(t) for t in sorted(trials, key=lambda trial: -trial.accuracy))
 
 
 def _few_folds(folds: Folds) -> int:
-    """Return how many folds a first look holds out."""
+    """Return the number of folds that a first look holds out."""
     return folds.count if len(folds.problem.labels) < SMALL else min(2, folds.count)
 
 
 def _suited(trial: Trial, labels: Labels) -> Sequence[str]:
-    """Return the losses that suit the noise as a first look shows it."""
+    """Return the losses that suit the noise as estimated from one trial."""
     rows = trial.share > 0
     try:
         advice = recommend(estimate(labels[rows], trial.probabilities[rows]))

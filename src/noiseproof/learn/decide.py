@@ -1,7 +1,7 @@
-"""Which trial to trust, by accuracy on held-out noisy labels.
+"""Choose between trials by their accuracy on held-out noisy labels.
 
 Where clean labels dominate every class, the classifier that predicts most noisy labels is the one
-that predicts most true ones, so noisy labels are enough to choose by.
+that predicts most true ones, so noisy labels suffice for the choice.
 """
 
 from collections.abc import Sequence
@@ -12,22 +12,22 @@ from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS
 from noiseproof.learn.trials import Setting, Trial, mean_and_error
 
 ENSEMBLE = "ensemble"
-#: Trials that are averaged, at most.
+#: The largest number of trials to average.
 PEERS = 5
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A way of learning, and how well it did.
+    """One row of the comparison: a setting and its result.
 
     Args:
         name: the learner with its settings, and the treatment.
-        learner: its name.
-        loss: as text; None where it is not one of ours.
-        treatment: what was done about doubtful labels, ``"none"`` if nothing.
+        learner: the name of the learner.
+        loss: the loss as text; None if it is not one of ours.
+        treatment: the treatment of doubtful labels; ``"none"`` without one.
         noisy_accuracy: the share of held-out *noisy* labels that it predicted.
-        standard_error: of that.
-        seconds: of one core, all folds together.
+        standard_error: the standard error of ``noisy_accuracy``.
+        seconds: the seconds of one core for all folds together.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Candidate:
 
     @classmethod
     def of(cls, trial: Trial) -> "Candidate":
-        """Return what to report of a trial."""
+        """Return the row for a trial."""
         setting = trial.setting
         return cls(
             setting.name, setting.learner.name, setting.learner.loss, setting.treatment,
@@ -48,19 +48,19 @@ class Candidate:
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
+        """Return the fields as a dict for JSON."""
         return asdict(self)
 
 
 def best(trials: Sequence[Trial]) -> Trial:
-    """Return the trial that predicts most."""
+    """Return the trial that predicts most held-out labels."""
     return max(trials, key=lambda trial: trial.accuracy)
 
 
 def plain(trials: Sequence[Trial]) -> Trial:
-    """Return the best of those trained by cross entropy with nothing done about the labels.
+    """Return the best untreated trial with plain cross entropy.
 
-    Where no learner that has a loss was tried, the best that nothing was done for.
+    If no learner with a loss was tried, return the best untreated trial.
     """
     untreated = [trial for trial in trials if trial.setting.treatment == PLAIN]
     return best([trial for trial in untreated if trial.setting.is_cross_entropy] or untreated)
@@ -69,9 +69,9 @@ def plain(trials: Sequence[Trial]) -> Trial:
 def peers(trials: Sequence[Trial]) -> list[Trial]:
     """Return the trials to average, the best first: those that are level with the best one.
 
-    Of settings that held-out labels cannot tell apart, the mean is better than a guess. A trial
-    that cleaned the labels first gets the benefit of the doubt, half a standard error: what it
-    predicts are true labels, and it is judged by noisy ones.
+    If held-out labels cannot tell settings apart, their mean is better than a guess. A trial that
+    cleaned the labels first gets the benefit of the doubt, half a standard error: it predicts
+    true labels and is judged by noisy ones.
     """
     leader = best(trials)
     margins = {}
@@ -86,7 +86,7 @@ def peers(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def reason(chosen: Trial, compared: Trial) -> str:
-    """Say in a sentence why a trial was chosen, beside cross entropy."""
+    """Say in one sentence why a trial was chosen over plain cross entropy."""
     if chosen is compared:
         return "Plain cross entropy predicts held-out labels best, and is used."
     gain, error = mean_and_error(chosen.right - compared.right, compared.share)
@@ -103,7 +103,7 @@ def _told(setting: Setting) -> str:
 
 
 def ensemble_reason(members: Sequence[Trial], gain: float, error: float) -> str:
-    """Say what an ensemble is made of and what it gains."""
+    """Say in one sentence what an ensemble consists of and what it gains."""
     names = dict.fromkeys(trial.setting.learner.name for trial in members)
     return (
         f"The mean of {len(members)} models that are level ({', '.join(names)}) predicts "

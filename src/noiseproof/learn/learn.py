@@ -1,4 +1,4 @@
-"""From features and noisy labels to a model: which learner, why, and how noisy the labels are."""
+"""Learn a model from features and noisy labels; say why it was chosen and how noisy they are."""
 
 import time
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from noiseproof.learn.trials import Folds, Setting
 from noiseproof.noise import EstimatedTransition, estimate
 from noiseproof.progress import SILENT, Progress
 
-#: With fewer rows than this, held-out labels cannot tell one setting from another.
+#: Below this many rows, held-out labels cannot tell one setting from another.
 FEW = 100
 MINUTES = 5.0
 
 
 class Suspects(NamedTuple):
-    """Rows whose label is doubtful, the most doubtful first.
+    """Rows with a doubtful label, the most doubtful first.
 
     ``confidence`` is the probability that the given label is wrong.
     """
@@ -37,19 +37,19 @@ class Suspects(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What :func:`learn` found; the model alone is what is saved.
+    """The result of :func:`learn`; only the model is saved.
 
     Args:
-        model: what predicts.
-        baseline: the best that plain cross entropy did, to compare with.
-        chosen: what the model is called.
-        plain: what the baseline is called.
-        why: the reason for the choice, one sentence.
+        model: the model that was chosen.
+        baseline: the best model trained by plain cross entropy, for comparison.
+        chosen: the name of the model.
+        plain: the name of the baseline.
+        why: the reason for the choice, in one sentence.
         notes: what could not be tried, a line each.
-        estimate: how noisy the labels are.
-        comparison: what was compared, the best first.
-        probabilities: (N, K) held out.
-        labels: (N,) as given.
+        estimate: the estimated noise of the labels.
+        comparison: everything that was compared, the best first.
+        probabilities: (N, K) predictions for held-out rows.
+        labels: (N,) the given labels.
     """
 
     model: Ensemble
@@ -64,7 +64,7 @@ class Learned:
     labels: Labels
 
     def suspects(self) -> Suspects:
-        """Return the rows whose label is probably wrong."""
+        """Return the rows whose labels are probably wrong."""
         wrong, proposed = self.estimate.doubt(self.labels, self.probabilities)
         rows = np.flatnonzero(proposed != self.labels)
         rows = rows[np.argsort(-wrong[rows], kind="stable")]
@@ -86,23 +86,23 @@ def learn(
     minutes: float = MINUTES,
     progress: Progress = SILENT,
 ) -> Learned:
-    """Learn from noisy labels, with whatever predicts held-out noisy labels best.
+    """Learn from noisy labels with the model that predicts held-out noisy labels best.
 
-    :mod:`noiseproof.learn.compare` says what is compared.
+    :mod:`noiseproof.learn.compare` describes the comparison.
 
     Args:
         X: (N, D) features, dense or scipy-sparse.
         y: (N,) labels 0 to K-1, some of them wrong.
         classes: K.
-        sample_weight: (N,) what each row counts.
-        learners: the names of those to try; by default all that suit the data.
-        losses: what to compare; by default what suits the noise that is estimated.
-        names: of the classes, for the estimate.
-        seed: the same seed gives the same model, unless the time is up first.
-        folds: how many parts the rows are dealt into.
-        search: how many further settings to try with optuna.
-        minutes: after which no further setting is tried.
-        progress: hears of each step.
+        sample_weight: (N,) how much each row counts.
+        learners: the names of the learners to try; by default all that suit the data.
+        losses: the losses to compare; by default those that suit the estimated noise.
+        names: the names of the classes, for the estimate.
+        seed: the same seed gives the same model, unless the time runs out first.
+        folds: the number of folds.
+        search: the number of further settings to try with Optuna.
+        minutes: the time after which no further setting is started.
+        progress: receives each step.
     """
     start = time.monotonic()
     labels = np.asarray(y, dtype=np.int64)
@@ -135,7 +135,7 @@ def learn(
 
 
 def _kinds(problem: Problem, names: Sequence[str] | None) -> tuple[list[type[Learner]], list[str]]:
-    """Return the learners to try, and what there is to say about those that are missing."""
+    """Return the learners to try, and a note for each one that is not installed."""
     for name in names or ():
         if name not in registry:
             raise ParameterError(f"no learner is called {name!r}{did_you_mean(name, registry)}")
@@ -156,7 +156,7 @@ def _kinds(problem: Problem, names: Sequence[str] | None) -> tuple[list[type[Lea
 
 
 def _few(folds: Folds) -> Chosen:
-    """Take logistic regression: so few rows tell nothing about what is better."""
+    """Choose logistic regression: with so few rows, comparing would be a lottery."""
     (trial,) = folds.run([Setting(Linear("CE", 1e-3))])
     why = f"Fewer than {FEW} rows cannot tell which learner is better: logistic regression is used."
     return Chosen.of_trial(trial, why, [trial])

@@ -1,12 +1,12 @@
-"""What a learner is: its settings are the fields of a dataclass, and subclassing registers it.
+"""The protocol of a learner: a dataclass whose fields are its settings; subclassing registers it.
 
 Comparison, treatments, ensemble, model files, report and tests know learners only through this
-file, and walk :data:`registry`. Adding a learner is one file that defines
+file, and walk :data:`registry`. To add a learner, write one file that defines
 
     class Nearest(Learner):          settings, :meth:`~Learner.suits`, :meth:`~Learner.first`
-        def train(...)               from rows with soft labels and weights to something Trained
+        def train(...)               rows with soft labels and weights to something Trained
 
-and one line in ``learners.py``.
+and add one line to ``learners.py``.
 """
 
 from abc import ABC, abstractmethod
@@ -25,13 +25,13 @@ from noiseproof.learn.matrix import Matrix, Scale, Scaling
 Floats = NDArray[np.floating[Any]]
 Labels = NDArray[np.int64]
 
-#: Every learner, by name, in the order of their definition.
+#: All learners by name, in the order of definition.
 registry: dict[str, type["Learner"]] = {}
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a learner needs to know of the data to say whether it is worth trying.
+    """The size of the data, by which a learner says whether it is worth trying.
 
     Args:
         rows: N.
@@ -52,10 +52,10 @@ class Problem:
 
     Args:
         features: (N, D) dense float32 or scipy-sparse CSR.
-        labels: (N,) as given, 0 to K-1.
+        labels: (N,) the given labels, 0 to K-1.
         classes: K.
-        weights: (N,) what each row counts.
-        seed: of everything that is drawn.
+        weights: (N,) how much each row counts.
+        seed: seeds everything random.
     """
 
     features: Any
@@ -69,12 +69,12 @@ class Problem:
 
     @property
     def shape(self) -> Shape:
-        """The sizes."""
+        """The size of the data."""
         rows, columns = self.features.shape
         return Shape(rows, columns, self.classes, bool(sparse.issparse(self.features)))
 
     def matrix(self, scale: Scale) -> Matrix:
-        """Return the features, scaled; made once for all tasks."""
+        """Return the scaled features; they are computed once and shared by all tasks."""
         made: dict[str, Matrix] = self._matrices  # type: ignore[attr-defined]
         if scale not in made:
             made[scale] = Matrix(self.features, Scaling.of(self.features, scale, self.weights))
@@ -86,12 +86,12 @@ class Task:
     """One model to train.
 
     Args:
-        learner: how.
-        weights: (N,) what each row counts; rows of weight 0 are left out.
+        learner: the learner with its settings.
+        weights: (N,) how much each row counts; rows of weight 0 are left out.
         targets: (N, K) class probabilities to learn instead of the labels.
         transition: (K, K) noise that the model's probabilities pass through before the loss; only
             for learners with ``takes_noise``.
-        start: which of the random starts to use.
+        start: the number of the random start.
     """
 
     learner: "Learner"
@@ -103,7 +103,7 @@ class Task:
     def rows(self, problem: Problem) -> "Rows":
         """Return the rows that count, with one class and one weight each.
 
-        A row with a soft label becomes one copy for each class that has a part in it.
+        A row with a soft label becomes one copy for each class with a part of the label.
         """
         if self.targets is None:
             at = np.flatnonzero(self.weights > 0)
@@ -113,19 +113,19 @@ class Task:
         return Rows(at, labels.astype(np.int64), parts[at, labels])
 
     def soft(self, problem: Problem) -> Floats:
-        """Return (N, K): the label of each row as probabilities."""
+        """Return the labels as probabilities (N, K)."""
         if self.targets is not None:
             return np.asarray(self.targets)
         return np.eye(problem.classes, dtype=np.float32)[problem.labels]
 
 
-#: A smaller part of a soft label is left out where rows are copied.
+#: Parts of a soft label below this are dropped where rows are copied.
 LEAST_PART = 0.02
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows to train on: ``at`` may name a row more than once, each time with another label."""
+    """Rows to train on; ``at`` may contain a row several times, each with a different label."""
 
     at: NDArray[np.int64]
     labels: Labels
@@ -133,42 +133,42 @@ class Rows:
 
 
 class Trained(ABC):
-    """A trained model: features to class probabilities, and a folder that holds it."""
+    """A trained model: it maps features to class probabilities, and can be saved in a folder."""
 
-    #: The learner that made it, by name.
+    #: The name of the learner that trained it.
     learner: ClassVar[str]
 
     @abstractmethod
     def probabilities(self, X: Any) -> Floats:
-        """Return (N, K) for features as the learner was given them: float32, rows sum to 1."""
+        """Return float32 (N, K), rows summing to 1, for features in the form of the training."""
 
     @abstractmethod
     def save(self, folder: Path) -> None:
-        """Write the model into an empty folder, as data that runs nothing when it is read."""
+        """Write the model into an empty folder, as data whose loading runs no code."""
 
     @classmethod
     @abstractmethod
     def load(cls, folder: Path) -> Self:
-        """Read what :meth:`save` wrote; ValueError where it is not of one piece."""
+        """Read what :meth:`save` wrote; raise ValueError if the parts do not fit together."""
 
     @property
     @abstractmethod
     def sizes(self) -> tuple[int, int]:
-        """(D, K): how many features it reads, how many classes it tells apart."""
+        """The number of features and of classes, (D, K)."""
 
 
 @dataclass(frozen=True)
 class Learner:
     """A way of learning; an instance is one setting of it."""
 
-    #: What it is called in reports and model files.
+    #: Its name in reports and model files.
     name: ClassVar[str] = ""
     #: The class of its trained models.
     trained: ClassVar[type[Trained]]
     #: Whether a task may have a ``transition``.
     takes_noise: ClassVar[bool] = False
-    #: Whether the model that is kept is the mean of the folds' models, as suits learners that
-    #: would memorise a wrong label; else one model is trained on all rows.
+    #: Whether to keep the mean of the folds' models, which suits learners that would memorise
+    #: wrong labels. Otherwise one model is trained on all rows.
     averaged: ClassVar[bool] = False
 
     def __init_subclass__(cls, register: bool = True, **kwargs: Any) -> None:
@@ -178,54 +178,54 @@ class Learner:
 
     @classmethod
     def missing(cls) -> str | None:
-        """Return the extra to install where this learner cannot run, else None."""
+        """Return the extra that this learner still needs; None if it can run."""
         return None
 
     @classmethod
     def suits(cls, shape: Shape) -> bool:
-        """Return whether it is worth trying on such data."""
+        """Return whether the learner is worth trying on data of this shape."""
         return True
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence[Self]:
-        """Return the few settings to try first, the most promising first."""
+        """Return a few settings to try first, the most promising one first."""
         return (cls(),)
 
     @classmethod
     def together(cls, tasks: Sequence[Task]) -> list[list[Task]]:
-        """Split tasks into groups; each group is trained by one call of :meth:`train`."""
+        """Split tasks into groups; one call of :meth:`train` trains each group."""
         return [[task] for task in tasks]
 
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
-        """Train a model for each task; equal inputs give equal bits."""
+        """Train one model per task; equal inputs give bit-identical models."""
         raise NotImplementedError(f"{cls.__name__} has to define train")
 
     def trusting(self) -> Self:
-        """Return the setting for labels that have been cleaned."""
+        """Return the setting to use once the labels have been cleaned."""
         return self
 
     def with_loss(self, loss: str) -> Self | None:
-        """Return this setting with another loss; None where the learner takes none."""
+        """Return this setting with another loss; None if the learner takes no loss."""
         return None
 
     def varied(self, **settings: Any) -> Self:
-        """Return the same with other settings; those that the learner does not have are left."""
+        """Return a copy with other settings; names that the learner does not have are ignored."""
         return replace(self, **{k: v for k, v in settings.items() if k in self.settings})
 
     @property
     def loss(self) -> str | None:
-        """The loss that is minimised, where it is one of ours."""
+        """The loss that training minimises; None if it is not one of ours."""
         return None
 
     @property
     def by_cross_entropy(self) -> bool:
-        """Whether plain cross entropy is minimised."""
+        """Whether training minimises plain cross entropy."""
         return self.loss is not None and losses.loss(self.loss).is_cross_entropy
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The fields, as JSON can hold them."""
+        """The fields as a dict for JSON."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __str__(self) -> str:
@@ -237,5 +237,5 @@ class Learner:
 
 
 def of_name(name: str, settings: Mapping[str, Any]) -> Learner:
-    """Return the learner that :attr:`Learner.settings` were taken from."""
+    """Return the learner with this name and these :attr:`~Learner.settings`."""
     return registry[name](**settings)

@@ -1,4 +1,4 @@
-"""All learners: importing this fills the registry. A new learner is one file and one line here."""
+"""All learners; importing this file fills the registry. A new learner needs one line here."""
 
 from noiseproof.learn.bayes import Bayes
 from noiseproof.learn.boosting import Boosting

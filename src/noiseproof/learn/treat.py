@@ -1,11 +1,11 @@
-"""What can be done about doubtful labels, by what models that never saw them say.
+"""Treatments of doubtful labels, based on models that never saw them.
 
-A treatment changes the soft labels and the weights of the rows, so every learner can have any of
-them; ``forward`` changes the loss and is for learners that have one.
+A treatment changes the soft labels and the weights of the rows, so it works with every learner;
+``forward`` changes the loss and needs a learner that has one.
 
-Each treatment of the training rows of a fold goes by models that saw neither the row nor the fold
-that is held out. Otherwise the held-out labels would find their way into what is trained on: by
-out-of-fold probabilities alone, a treatment that helped nothing seemed to predict ten points more.
+The training rows of a fold are treated by models that saw neither the row nor the fold that is
+held out. Otherwise the held-out labels leak into training: with plain out-of-fold probabilities,
+a treatment that did not help at all seemed to predict ten points more.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ from noiseproof.learn.learner import Floats, Labels, Problem, Task
 from noiseproof.learn.posterior import Posterior
 
 PLAIN = "none"
-#: Every treatment, and how it is said.
+#: Every treatment, and its description for the report.
 TREATMENTS = {
     PLAIN: "",
     "em": "labels replaced by how likely each class is given the label and the estimated noise",
@@ -28,20 +28,20 @@ TREATMENTS = {
     "refine": "labels mixed with what the other rows say",
     "forward": "predictions passed through the estimated noise",
 }
-#: Those that leave little noise: the learner may trust a single row again.
+#: Treatments that leave little noise, so that a learner may trust single rows again.
 CLEANING = ("em", "drop")
-#: How much of a label a refined one keeps.
+#: The share of the given label in a refined one.
 KEPT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Opinion:
-    """What is said of the rows by models that have not seen them.
+    """Predictions for the rows by models that have not seen them.
 
     Args:
-        probabilities: (N, K).
-        neighbours: (N, K) by the nearest rows; None where there are none to ask.
-        posterior: what the probabilities and the labels say of the true classes.
+        probabilities: (N, K) of the best model.
+        neighbours: (N, K) of the nearest rows; None if neighbours were not tried.
+        posterior: the true classes, as the probabilities and the labels suggest them.
     """
 
     probabilities: Floats
@@ -51,11 +51,11 @@ class Opinion:
 
 @dataclass(frozen=True, eq=False)
 class Opinions:
-    """What treatments go by.
+    """The opinions that treatments rely on.
 
     Args:
-        folds: for each fold, by models that saw neither the row nor the fold.
-        whole: by models that did not see the row, for a model of all rows.
+        folds: for each fold, from models that saw neither the row nor the fold.
+        whole: from models that did not see the row; for training on all rows.
     """
 
     folds: tuple[Opinion, ...]
@@ -63,7 +63,7 @@ class Opinions:
 
 
 def treated(task: Task, treatment: str, problem: Problem, opinion: Opinion) -> Task:
-    """Return a task with something done about doubtful labels."""
+    """Return the task with a treatment applied."""
     p, labels = opinion.probabilities, problem.labels
     rows = np.arange(len(p))
     if treatment == "forward":
@@ -90,10 +90,10 @@ def treated(task: Task, treatment: str, problem: Problem, opinion: Opinion) -> T
 
 
 def balanced(weights: Floats, trust: Floats, labels: Labels) -> Floats:
-    """Return weights times trust, with every class's total kept.
+    """Return weights times trust, keeping each class's total weight fixed.
 
-    Otherwise the class whose labels are trusted most is predicted more often. Where labels are
-    given to one class too often, that predicts more of them, and fewer of the true ones.
+    Otherwise the class whose labels are trusted most would be predicted more often. Where one
+    class is given too often, that matches more of the noisy labels and fewer of the true ones.
     """
     trusted = weights * trust
     before, after = (np.bincount(labels, one) for one in (weights, trusted))
