@@ -1,4 +1,4 @@
-"""The demonstration: digits with four labels in ten wrong, as the files a user would have."""
+"""The files of the demonstration: digits with four labels in ten wrong, as a user has them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from noiseproof.errors import ParameterError
 from noiseproof.extras import need
 from noiseproof.noise import pair_flip
 
-#: So often a digit is labelled as the next one: a 3 as a 4, a 9 as a 0.
+#: How often a digit is labelled as the next one: a 3 as a 4, a 9 as a 0.
 RATE = 0.4
 LABEL = "digit"
 TRAIN, TEST, OUT = "digits.csv", "digits-true.csv", "fit"
@@ -17,13 +17,13 @@ TRAIN, TEST, OUT = "digits.csv", "digits-true.csv", "fit"
 
 @dataclass(frozen=True)
 class Demo:
-    """Two tables in a folder, and where the fit shall write.
+    """Two tables in a folder, and the folder for the fit.
 
     Args:
-        train: 1,442 digits, four labels in ten wrong.
-        test: 355 digits, the labels right.
-        out: the folder that the fit makes.
-        wrong: the share of labels that were in fact changed.
+        train: 1,442 digits with four labels in ten wrong.
+        test: 355 digits with right labels.
+        out: the folder that the fit creates.
+        wrong: the share of labels that were actually changed.
     """
 
     train: Path
@@ -33,12 +33,12 @@ class Demo:
 
     @property
     def command(self) -> str:
-        """What a user would type."""
+        """The command that a user would type."""
         return f"noiseproof fit {self.train} --label {LABEL} --test {self.test} --out {self.out}"
 
 
 def prepare(folder: Path, seed: int = 1) -> Demo:
-    """Write the tables into ``folder``, which is made, or is one of an earlier demonstration."""
+    """Write the tables into ``folder``, which is new or from an earlier demonstration."""
     need("fit", "pandas", "sklearn")
     if folder.exists() and not (folder / TRAIN).is_file():
         raise ParameterError(f"{folder} exists and is of no demonstration; it is left as it is")

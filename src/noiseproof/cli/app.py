@@ -27,7 +27,7 @@ EncodingOption = Annotated[
 ]
 EmbeddingsOption = Annotated[
     Path | None,
-    typer.Option(help="Features to use instead: .npy, or X of an .npz, a row for each row."),
+    typer.Option(help="Features to use instead: .npy, or X in an .npz, one row for each row."),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Commands for a user's own data: fit, and the demonstration of it."""
+"""The commands for a user's own data: fit and demo."""
 
 import json
 import sys
@@ -26,31 +26,33 @@ if TYPE_CHECKING:
 def fit(
     file: Annotated[
         Path,
-        typer.Argument(help=".csv, .tsv, .parquet, .npz with X and y, or a folder by class."),
+        typer.Argument(
+            help=".csv, .tsv, .parquet, .npz with X and y, or a folder of images by class."
+        ),
     ],
-    label: Annotated[str | None, typer.Option(help="The column of labels, for a table.")] = None,
+    label: Annotated[str | None, typer.Option(help="The label column of a table.")] = None,
     text: Annotated[
-        list[str] | None, typer.Option(help="A column of free text; may be given again.")
+        list[str] | None, typer.Option(help="A column of free text; may be repeated.")
     ] = None,
     test: Annotated[
-        Path | None, typer.Option(help="The same kind of file, with labels that are true.")
+        Path | None, typer.Option(help="A file of the same kind with true labels.")
     ] = None,
     embeddings: EmbeddingsOption = None,
     test_embeddings: Annotated[
-        Path | None, typer.Option(help="The same for the rows of --test.")
+        Path | None, typer.Option(help="Embeddings for the rows of --test.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The folder to make; the file's name with -fit without it.")
+        Path | None, typer.Option(help="The folder to create (default: the file's name with -fit).")
     ] = None,
     learner: Annotated[
         list[str] | None,
-        typer.Option(help="Compare this learner, and no others but those named; may be repeated."),
+        typer.Option(help="Compare only this learner; repeat to name several (default: all)."),
     ] = None,
     search: Annotated[
-        int, typer.Option(help="Try this many further losses and decays (needs optuna).", min=0)
+        int, typer.Option(help="Try this many further losses and decays (needs Optuna).", min=0)
     ] = 0,
     minutes: Annotated[
-        float, typer.Option(help="Start no further trial after this long.", min=0.0)
+        float, typer.Option(help="Start no further trial after this many minutes.", min=0.0)
     ] = 5.0,
     seed: SeedOption = 0,
     encoding: EncodingOption = None,
@@ -58,7 +60,7 @@ def fit(
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how noisy labels are and which rows are wrong; choose a loss and train a model.
+    """Estimate how noisy the labels are, find suspect rows, and choose and train a model.
 
     Writes a folder with model/, report.html, suspect_rows.csv and summary.json.
 
@@ -92,10 +94,10 @@ def _fit(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="The folder to make.")] = Path("noiseproof-demo"),
+    out: Annotated[Path, typer.Option(help="The folder to create.")] = Path("noiseproof-demo"),
     seed: SeedOption = 1,
 ) -> None:
-    """Fit digits of which four labels in ten are wrong, and compare with cross entropy.
+    """Fit digits with four labels in ten wrong, and compare with cross entropy.
 
     Example: noiseproof demo --out demo
     """

@@ -1,4 +1,4 @@
-"""The command that asks a fitted model."""
+"""The command that predicts with a fitted model."""
 
 import json
 import sys
@@ -22,7 +22,8 @@ from noiseproof.progress import on_terminal, printable
 def predict(
     folder: Annotated[Path, typer.Argument(help="The folder that `noiseproof fit` wrote.")],
     file: Annotated[
-        Path, typer.Argument(help="Rows like those of the fit, labels not needed; any length.")
+        Path,
+        typer.Argument(help="Rows like those of the fit, of any number; labels are not needed."),
     ],
     out: Annotated[
         Path, typer.Option(help="Where to write the predictions: .csv or .parquet.")

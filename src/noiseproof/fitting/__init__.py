@@ -1,4 +1,4 @@
-"""From a user's noisy data to a model on disk, predictions and a report."""
+"""Turn a user's noisy data into a saved model, predictions and a report."""
 
 from noiseproof.extras import need
 

@@ -1,4 +1,4 @@
-"""How accurate predictions are: on the labels given and, as far as can be told, on true ones."""
+"""The accuracy of predictions: measured on the given labels, estimated on the true ones."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -20,13 +20,13 @@ METHOD = (
 
 @dataclass(frozen=True)
 class Accuracy:
-    """A share of predictions that are right, with its interval.
+    """The share of right predictions, with its interval.
 
     Args:
         value: the share.
-        low: the lower end of the interval of 95 %.
-        high: the upper end.
-        method: how it was found.
+        low: the lower end of the 95 % interval.
+        high: the upper end of the interval.
+        method: how the value was found.
     """
 
     value: float
@@ -38,7 +38,7 @@ class Accuracy:
         return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
+        """Return the fields as a dict for JSON."""
         return asdict(self)
 
 
@@ -57,15 +57,16 @@ def measured(right: NDArray[np.bool_], method: str) -> Accuracy:
 def estimated(
     predicted: NDArray[np.int64], labels: NDArray[np.int64], noise: EstimatedTransition
 ) -> Accuracy:
-    """Estimate the accuracy on true labels of predictions for rows with noisy ones.
+    """Estimate the accuracy of predictions on true labels, from noisy ones.
 
-    The estimate of the noise says how accurate its classifier may be. Predictions that agree with
-    more of the labels than the classifier does are that much better, as far as labels are right.
+    The estimate of the noise comes with the likely accuracy of its classifier. Predictions that
+    agree with more of the labels than that classifier are better by as much as the labels are
+    worth.
 
     Args:
-        predicted: (N,) classes, each by a model that did not see the row.
+        predicted: (N,) classes, each predicted by a model that did not see the row.
         labels: (N,) the noisy labels.
-        noise: as estimated from probabilities for the same rows.
+        noise: the noise estimated from probabilities for the same rows.
     """
     rate, accuracy = noise.draws.T
     more = float((predicted == labels).mean()) - noise.agreement
@@ -78,7 +79,7 @@ def estimated(
 def gain_on_true(gain: float, noise: TransitionMatrix, prior: Sequence[float] | Floats) -> float:
     """Return about how much a gain on noisy labels is worth on true ones.
 
-    A prediction set right gains T_ii and loses T_ij of a noisy label.
+    Correcting a prediction from j to the true class i gains T_ii - T_ij noisy labels.
 
     >>> round(gain_on_true(0.05, TransitionMatrix([[0.7, 0.3], [0.3, 0.7]]), [0.5, 0.5]), 3)
     0.125

@@ -1,4 +1,4 @@
-"""From a user's noisy data to a model, and to what there is to say about it."""
+"""Fit a model to a user's noisy data, and collect everything to report about it."""
 
 import time
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from noiseproof.prepare.table_features import TableFeatures
 from noiseproof.progress import SILENT, Progress
 
 MEASURED = "measured on the test file, whose labels are taken to be true"
-#: Columns kept to know a row by.
+#: How many columns to keep for recognising a row in the report.
 SHOWN_COLUMNS = 4
 
 
@@ -46,25 +46,25 @@ def fit(
     encoding: str | None = None,
     progress: Progress = SILENT,
 ) -> Fitted:
-    """Find out how noisy labels are, choose a model, train it, and say which rows are wrong.
+    """Estimate how noisy the labels are, choose and train a model, and find the wrong rows.
 
     Args:
-        X: (N, d) numbers, uint8 images (N, H, W), (N, C, H, W), a DataFrame; or the path of a
-            ``.csv``, ``.tsv``, ``.parquet``, ``.npz`` or of a folder of images by class.
-        y: (N,) labels of any type, missing ones allowed; or the name of the column of labels.
-        text: columns that hold free text; others are found by their looks.
-        test: true labels to test on, as a path or as (X, y).
-        embeddings: a file of features to use instead of those of the path X.
-        test_embeddings: the same for the path ``test``.
+        X: numbers (N, d), uint8 images (N, H, W) or (N, C, H, W), a DataFrame; or the path of a
+            ``.csv``, ``.tsv``, ``.parquet`` or ``.npz`` file or of a folder of images by class.
+        y: (N,) labels of any type, missing ones allowed; or the name of the label column.
+        text: columns of free text; other text columns are recognised from their values.
+        test: a test set with true labels, as a path or as (X, y).
+        embeddings: a file of features to use instead of those in the file X.
+        test_embeddings: the same for the file ``test``.
         learners: the names of the learners to compare, such as ``"linear"`` and ``"trees"``; by
             default all that suit the data.
-        losses: what to compare; by default what suits the noise.
-        search: how many further settings to try.
-        minutes: after which no further setting is tried.
-        folds: in how many parts rows are held out.
-        seed: of everything drawn.
-        encoding: of a text file; None is UTF-8.
-        progress: hears of each step.
+        losses: the losses to compare; by default those that suit the noise.
+        search: the number of further settings to try with Optuna.
+        minutes: the time after which no further setting is started.
+        folds: the number of folds.
+        seed: seeds everything random.
+        encoding: the encoding of a text file; None is UTF-8.
+        progress: receives each step.
 
     >>> numbers = np.random.default_rng(0)
     >>> X = numbers.normal(size=(90, 5))
@@ -92,7 +92,7 @@ def fit(
     seen = 0 if tested is None else _seen(samples, matrix, tested)
     said = tuple(dict.fromkeys((*samples.notes, *notes.lines, *filled.lines, *unfit)))
     content = _content(samples, features)
-    samples.inputs = None  # of a file, the features are all that is wanted from here on
+    samples.inputs = None  # frees memory: only the features are needed from here on
     for line in (checked.line, *checked.warnings, *said):
         progress.say(line)
     learned = learn(
@@ -124,7 +124,7 @@ def fit(
 def _check_options(
     test: Any, embeddings: Any, test_embeddings: Any, losses: Sequence[str] | None, search: int
 ) -> None:
-    """Say at once which options do not go together, or are none."""
+    """Raise at once if options are invalid or do not go together."""
     if test_embeddings is not None and (test is None or embeddings is None):
         raise ParameterError("--test-embeddings: expected both --test and --embeddings beside it")
     if isinstance(test, tuple):
@@ -137,13 +137,13 @@ def _check_options(
     if search < 0:
         raise ParameterError(f"search: expected 0 or more further settings, got {search}")
     if search > 0:
-        need("search", "optuna")  # now, and not after all that comes before the search
+        need("search", "optuna")  # fail now rather than after the comparison
 
 
 def _labelled(
     samples: Samples, y: Any
 ) -> tuple[Samples, Codes, Classes, tuple[int | str, ...], Checked]:
-    """Return the rows that have a label, their labels, and what to call them."""
+    """Return the labelled rows, their labels and their names."""
     where = f"{samples.name}, column {y!r}" if isinstance(y, str) else samples.name
     codes, classes = encode(samples.labels, where)
     rows = np.flatnonzero(codes != MISSING)
@@ -155,7 +155,7 @@ def _labelled(
 
 
 def _content(samples: Samples, features: Preprocessor) -> Any:
-    """Return the columns to know rows by, texts first; None where there is no table."""
+    """Return the columns for recognising rows, texts first; None if there is no table."""
     if not isinstance(features, TableFeatures):
         return None
     columns = dict.fromkeys([*features.texts, *samples.inputs.columns])
@@ -163,7 +163,7 @@ def _content(samples: Samples, features: Preprocessor) -> Any:
 
 
 class _Tested(NamedTuple):
-    """A test set: its rows as they came, their features and labels."""
+    """A test set: its raw rows, their features and their labels."""
 
     samples: Samples
     matrix: Any
@@ -173,7 +173,7 @@ class _Tested(NamedTuple):
 def _test_set(
     test: Any, y: Any, features: Preprocessor, classes: Classes, options: dict[str, Any]
 ) -> tuple[_Tested, list[str]]:
-    """Return a test set, and what of it did not fit."""
+    """Return the test set, and notes on what did not match the training data."""
     if isinstance(test, tuple):
         if len(test) != 2:
             raise ParameterError("expected test as (X, y) or as a path")
@@ -194,9 +194,9 @@ def _test_set(
 
 
 def _seen(samples: Samples, matrix: Any, tested: _Tested) -> int:
-    """Return how many rows of a test set are among those to learn from, as the model sees them."""
+    """Return how many test rows have the features of a training row."""
     if samples.kind == tested.samples.kind == "images":
-        # What is computed of an image differs in its last bits from one batch to the next.
+        # Compare pixels: computed features differ in their last bits from batch to batch.
         ours, theirs = row_hashes(samples.inputs), row_hashes(tested.samples.inputs)
     else:
         ours, theirs = row_hashes(matrix), row_hashes(tested.matrix)
@@ -204,7 +204,7 @@ def _seen(samples: Samples, matrix: Any, tested: _Tested) -> int:
 
 
 def _test(learned: Learned, tested: _Tested, seen: int) -> Test:
-    """Measure the model and, on the same rows, the best that cross entropy did."""
+    """Measure the model and the best plain cross entropy on the same rows."""
     codes = tested.codes
     ours, plain = (
         one.probabilities(tested.matrix).argmax(axis=1) for one in (learned.model, learned.baseline)

@@ -1,4 +1,4 @@
-"""What a fit leaves: the model, and all that was found on the way to it."""
+"""The result of a fit: the model, and everything that was found on the way to it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,13 +25,13 @@ class Test:
     """Accuracy on a test set with true labels.
 
     Args:
-        rows: of the test set.
-        seen: how many of them the model was trained on too, by their features.
-        accuracy: of the model.
-        cross_entropy: of the best model trained by plain cross entropy.
+        rows: the number of test rows.
+        seen: the number of test rows whose features also occur in the training set.
+        accuracy: the accuracy of the model.
+        cross_entropy: the accuracy of the best model trained by plain cross entropy.
     """
 
-    __test__ = False  # not a test of pytest's
+    __test__ = False  # keeps pytest from collecting this class
     rows: int
     seen: int
     accuracy: Accuracy
@@ -39,7 +39,7 @@ class Test:
 
     @property
     def warning(self) -> str | None:
-        """What is to be said where rows are among those of the training set; else None."""
+        """A warning if test rows also occur in the training set; otherwise None."""
         if not self.seen:
             return None
         return (
@@ -49,26 +49,26 @@ class Test:
 
     @property
     def gain(self) -> float:
-        """How much better than CE."""
+        """How much more accurate the model is than plain cross entropy."""
         return self.accuracy.value - self.cross_entropy.value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fitted:
-    """A model and all that was found on the way to it.
+    """A model, and everything that was found on the way to it.
 
     Args:
-        model: what predicts.
-        learned: the choice, the estimate of the noise, the comparison.
-        checked: what was found in the data.
-        notes: what was done to the columns and what could not be tried, a line each.
-        rows: what to call each row that was learnt from.
-        content: a few of their columns, to know them by; None where there is no table.
-        noisy: accuracy on held-out noisy labels.
-        true: the estimate of the accuracy on true labels.
-        test: accuracy on a test set; None where there is none.
-        seed: of everything drawn.
-        seconds: it took.
+        model: the model.
+        learned: the choice, the estimated noise and the comparison.
+        checked: what the checks of the data found.
+        notes: how columns were treated and what could not be tried, a line each.
+        rows: the name of each training row.
+        content: a few columns for recognising the rows; None if there is no table.
+        noisy: the accuracy on held-out noisy labels.
+        true: the estimated accuracy on true labels.
+        test: the accuracy on a test set; None without one.
+        seed: the seed of the fit.
+        seconds: how long the fit took.
     """
 
     model: Model
@@ -91,17 +91,17 @@ class Fitted:
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The labels of the classes, as they came."""
+        """The class labels, with the type they were given in."""
         return self.model.classes.values
 
     @property
     def estimate(self) -> EstimatedTransition:
-        """How noisy the labels are, with the names of the classes."""
+        """The estimated noise, with the names of the classes."""
         return self.learned.estimate
 
     @property
     def recipe(self) -> str:
-        """What was chosen, in a few words."""
+        """The chosen model, in a few words."""
         return self.learned.chosen
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -109,12 +109,12 @@ class Fitted:
         return np.asarray(self.classes[self.predict_proba(X).argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> NDArray[np.float32]:
-        """Return (N, K) the probability of each of :attr:`classes`."""
+        """Return the probability of each of :attr:`classes`, (N, K)."""
         return self.model.probabilities(as_samples(X, labelled=False))
 
     @cached_property
     def suspects(self) -> Any:
-        """A DataFrame of the rows whose label is probably wrong, the most doubtful first."""
+        """The rows whose labels are probably wrong, as a DataFrame, the most doubtful first."""
         import pandas as pd
 
         found = self.learned.suspects()
@@ -129,7 +129,7 @@ class Fitted:
 
     @property
     def cross_entropy(self) -> Accuracy:
-        """Accuracy of the best plain cross entropy on held-out noisy labels."""
+        """The accuracy of the best plain cross entropy on held-out noisy labels."""
         if self.is_cross_entropy:
             return self.noisy
         plain = next(c for c in self.learned.comparison if c.name == self.learned.plain)
@@ -138,37 +138,37 @@ class Fitted:
 
     @property
     def is_cross_entropy(self) -> bool:
-        """Whether plain cross entropy itself was chosen."""
+        """Whether plain cross entropy was chosen."""
         return self.learned.chosen == self.learned.plain
 
     @property
     def gain(self) -> float:
-        """How much better than CE on held-out noisy labels."""
+        """The gain over plain cross entropy on held-out noisy labels."""
         return self.noisy.value - self.cross_entropy.value
 
     @property
     def true_gain(self) -> float:
-        """About how much better than CE on true labels."""
+        """The estimated gain over plain cross entropy on true labels."""
         return evaluate.gain_on_true(self.gain, self.estimate, self.estimate.prior)
 
     @property
     def report(self) -> str:
-        """The report, an HTML page that needs nothing else."""
+        """The report, as a self-contained HTML page."""
         from noiseproof.fitting.page import fit_page
 
         return fit_page(self)
 
     @property
     def summary(self) -> dict[str, Any]:
-        """All that was found, as JSON can hold it."""
+        """Everything that was found, as a dict for JSON."""
         return summarise(self)
 
     def save(self, folder: str | Path, force: bool = False) -> Path:
         """Write model, report, suspect rows and summary into a new folder, all or nothing.
 
         Args:
-            folder: must not exist yet.
-            force: replace a folder that an earlier fit wrote.
+            folder: the folder to create; it must not exist yet.
+            force: whether to replace a folder that an earlier fit wrote.
         """
         from noiseproof.fitting.output import write
 

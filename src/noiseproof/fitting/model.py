@@ -1,4 +1,4 @@
-"""A fitted model in a folder: JSON and arrays, nothing that runs when it is read."""
+"""A fitted model, saved as a folder of JSON and arrays; loading it runs no code from files."""
 
 import json
 import warnings
@@ -22,20 +22,20 @@ from noiseproof.prepare.samples import Samples
 
 SCHEMA = 3
 RECIPE, FEATURES, ARRAYS, ENSEMBLE = "recipe.json", "features.json", "features.npz", "ensemble"
-#: What reading a damaged file ends in.
+#: Errors that reading a damaged file can raise.
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What turns inputs as they come into classes.
+    """Predicts classes from raw inputs.
 
     Args:
-        classes: the names of the classes.
-        features: what turns inputs into numbers.
-        ensemble: what turns numbers into probabilities.
-        label: the column of labels it was fitted to, "" where it had no name.
-        embeddings: whether it was fitted to a file of embeddings beside the data.
+        classes: the classes.
+        features: turns inputs into numbers.
+        ensemble: turns numbers into probabilities.
+        label: the name of the label column; "" if it had none.
+        embeddings: whether the model was fitted to a separate file of embeddings.
     """
 
     classes: Classes
@@ -45,9 +45,9 @@ class Model:
     embeddings: bool = False
 
     def probabilities(self, samples: Samples, notes: Notes | None = None) -> NDArray[np.float32]:
-        """Return (N, K) the probability of each class, and note what did not fit.
+        """Return the probability of each class, (N, K), and note columns that do not match.
 
-        Without ``notes``, columns that have changed since the fit are Python warnings.
+        Without ``notes``, columns that have changed since the fit cause Python warnings.
         """
         heard = Notes() if notes is None else notes
         parts = (self.features.transform(block, heard) for block in samples.blocks())
@@ -58,7 +58,7 @@ class Model:
         return found
 
     def save(self, folder: Path) -> None:
-        """Write the files of the model into an empty folder."""
+        """Write the model into an empty folder."""
         recipe = {
             "schema": SCHEMA,
             "noiseproof": noiseproof.__version__,
@@ -76,7 +76,7 @@ class Model:
 def load_model(folder: str | Path) -> Model:
     """Read a model from the folder that ``noiseproof fit`` wrote.
 
-    Every file must be as the fit left it: the manifest has the hash of each.
+    Every file must have the hash that the fit wrote into the manifest.
     """
     folder = Path(folder)
     inner = folder / "model"
@@ -108,7 +108,7 @@ def load_model(folder: str | Path) -> Model:
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write plain values, with the names of classes as they are spelled."""
+    """Write plain values as JSON, keeping the spelling of class names."""
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    # Half a character, which UTF-8 cannot hold, becomes \\udc80, which is how JSON writes it.
+    # A lone surrogate, which UTF-8 cannot encode, is written as JSON's escape, such as \\udc80.
     path.write_text(text, encoding="utf-8", errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""The folder that a fit writes: whole, or not at all."""
+"""Write the folder of a fit, completely or not at all."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ SUMMARY, REPORT, SUSPECTS = "summary.json", "report.html", "suspect_rows.csv"
 
 
 def write(fitted: "Fitted", folder: Path, force: bool = False) -> Path:
-    """Write model, report, suspect rows and summary as one folder."""
+    """Write the model, the report, the suspect rows and the summary into one folder."""
     with files.replacing(folder, force) as made:
         (made / "model").mkdir()
         fitted.model.save(made / "model")

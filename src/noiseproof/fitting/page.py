@@ -1,4 +1,4 @@
-"""The report of a fit: how noisy, which loss and why, how much better, which rows, what next."""
+"""The report of a fit: the noise, the model and why, its accuracy, suspect rows, next steps."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +12,14 @@ from noiseproof.report.page import render
 if TYPE_CHECKING:
     from noiseproof.fitting.fitted import Fitted
 
-#: Rows shown on the page; the file has them all.
+#: Suspect rows on the page; suspect_rows.csv has all of them.
 SHOWN = 25
-#: Letters shown of what is in a column.
+#: Longest text shown of a column.
 LENGTH = 120
 
 
 def fit_page(fitted: "Fitted") -> str:
-    """Return the page, one HTML file."""
+    """Return the page as self-contained HTML."""
     learned, estimate = fitted.learned, fitted.estimate
     names = list(fitted.model.classes.names)
     suspects = fitted.suspects
@@ -43,7 +43,7 @@ def fit_page(fitted: "Fitted") -> str:
 
 
 def _contents(fitted: "Fitted") -> list[list[str]]:
-    """Return what is in the rows that are shown."""
+    """Return the contents of the suspect rows that are shown."""
     if fitted.content is None:
         return [[]] * SHOWN
     rows = fitted.content.iloc[fitted.learned.suspects().rows[:SHOWN]]
@@ -60,7 +60,7 @@ def _short(value: Any) -> str:
 
 
 def _bars(fitted: "Fitted") -> Any:
-    # The best comes first: of settings that differ in their decay alone, it is the one shown.
+    # The comparison is sorted: of candidates with the same name, keep the best.
     candidates = {c.name: c for c in reversed(fitted.learned.comparison)}
     shown = list(reversed(candidates.values()))
     return bar_chart(
@@ -85,7 +85,7 @@ def _worst(estimate: Any, names: list[str], most: int = 5) -> list[dict[str, Any
 
 
 def _next_steps(fitted: "Fitted") -> list[str]:
-    """Return what a user should do, the most useful first."""
+    """Return advice for the user, the most useful first."""
     steps = []
     estimate = fitted.estimate
     if not estimate.dominant:

@@ -1,4 +1,4 @@
-"""Predictions of a saved model for a file of any length, block by block."""
+"""Predict for a file of any length with a saved model, block by block."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,19 +19,19 @@ from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read_blocks
 from noiseproof.progress import SILENT, Progress
 
-#: Probabilities that are in memory at a time, about.
+#: About how many probabilities to hold in memory at a time.
 PROBABILITIES = 2_000_000
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """What was predicted.
+    """A summary of predictions.
 
     Args:
-        rows: how many there were.
-        counts: how many of them were predicted to be of each class, the most frequent first.
-        notes: how the file was read, a line each.
-        warnings: those of the notes that make the predictions doubtful.
+        rows: the number of rows.
+        counts: the number of rows predicted for each class, the most frequent class first.
+        notes: remarks on how the file was read, a line each.
+        warnings: the notes that make the predictions doubtful.
     """
 
     rows: int
@@ -50,20 +50,20 @@ def predict_file(
     strict: bool = False,
     progress: Progress = SILENT,
 ) -> Predicted:
-    """Write the predictions for a file, a row for each of its rows, all or nothing.
+    """Write predictions for a file, one row for each of its rows, all or nothing.
 
     The columns are ``row``, ``prediction`` and for each class ``p(class)``. In a CSV, texts that a
-    spreadsheet would run have an apostrophe before them
-    (:func:`~noiseproof.files.spreadsheet.unescape` takes it off).
+    spreadsheet would run as formulas get an apostrophe in front
+    (:func:`~noiseproof.files.spreadsheet.unescape` removes it).
 
     Args:
         model: from :func:`~noiseproof.fitting.model.load_model`.
         path: a file or folder of the kind the model was fitted to, labels not needed.
         out: where to; Parquet if its name ends in ``.parquet``, otherwise CSV.
-        embeddings: a file of features for its rows, where the model was fitted to such.
-        encoding: of a text file; None is UTF-8.
-        strict: take it for an error that columns have changed since the fit.
-        progress: hears how much has been read.
+        embeddings: a file of features for the rows, if the model was fitted to embeddings.
+        encoding: the encoding of a text file; None is UTF-8.
+        strict: whether columns that have changed since the fit are an error.
+        progress: receives how much has been read.
     """
     if model.embeddings and embeddings is None:
         raise ParameterError(
@@ -157,7 +157,7 @@ class _Parquet(_Csv):
 
 
 def check_out(out: Path, force: bool, file: Path, model: Path) -> None:
-    """Say at once that predictions of a model for a file cannot be written there."""
+    """Raise at once if predictions cannot be written to ``out``."""
     files.check_file(out, force)
     parents = out.resolve().parents
     sources = [folder.resolve() in parents for folder in (file, model)]

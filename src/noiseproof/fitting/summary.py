@@ -1,4 +1,4 @@
-"""What a fit found, as lines to read and as values for a program."""
+"""The findings of a fit, as lines for people and as values for programs."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
-    """Yield each step after loading with a line of its result."""
+    """Yield (step, line) pairs: the results of each step after loading."""
     learned, estimate = fitted.learned, fitted.estimate
     low, high = estimate.rate_interval
     yield "estimate", f"{estimate.rate:.1%} of the labels are wrong ({low:.1%} to {high:.1%})"
@@ -34,7 +34,7 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
 
 
 def against_cross_entropy(fitted: "Fitted") -> str:
-    """Say how much better than cross entropy the model is, or that it is not."""
+    """Say how much better than cross entropy the model is, if it is."""
     if fitted.is_cross_entropy:
         return "cross entropy is as good as anything tried here, and is used"
     if fitted.test is not None:
@@ -59,7 +59,7 @@ def points(gain: float) -> str:
 
 
 def summarise(fitted: "Fitted") -> dict[str, Any]:
-    """Return everything that a program may want to know."""
+    """Return all findings as a dict for JSON."""
     learned, estimate = fitted.learned, fitted.estimate
     test = fitted.test
     return {
@@ -95,7 +95,7 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return numbers and arrays as JSON can hold them, with None for what is not finite."""
+    """Return numbers and arrays for JSON, with None for values that are not finite."""
     found = np.asarray(value, dtype=np.float64)
     if found.ndim == 0:
         return round(float(found), 6) if np.isfinite(found) else None

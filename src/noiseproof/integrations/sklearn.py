@@ -25,7 +25,7 @@ from noiseproof.learn.trials import train_all
 from noiseproof.losses import Loss
 from noiseproof.prepare.forms import blocks_in_form, check_range, plain
 
-#: What scikit-learn shall make of inputs, and leave as they are.
+#: How scikit-learn should validate inputs.
 FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
 
 
@@ -36,19 +36,18 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         loss: ``"auto"`` to compare learners, losses and treatments of doubtful labels on held-out
             rows, as ``noiseproof fit`` does; or one loss to train with, as text or as a
             :class:`~noiseproof.losses.Loss`.
-        learner: ``"auto"``, or the name of one: ``linear``, ``hidden``, ``bayes``, ``trees``,
-            ``boosting``, ``discriminant``, ``neighbours``. Where a loss is given, ``"auto"`` is
-            linear.
-        weight_decay: where a loss is given, how strongly the weights are drawn to 0.
-        folds: how many parts the rows are dealt into where learners are compared.
-        minutes: after which no further setting is tried.
-        random_state: the same number gives the same model; a ``RandomState`` is drawn from.
+        learner: ``"auto"``, or a name: ``linear``, ``hidden``, ``bayes``, ``trees``, ``boosting``,
+            ``discriminant``, ``neighbours``. If a loss is given, ``"auto"`` means linear.
+        weight_decay: the strength of weight decay, if a loss is given.
+        folds: the number of folds for the comparison.
+        minutes: the time after which the comparison starts no further setting.
+        random_state: the same number gives the same model; a ``RandomState`` draws one.
 
     Attributes:
         classes_: (K,) the labels, sorted.
-        ensemble_: what predicts; None where there is one class only.
-        learned_: what was found where learners were compared: ``.why``, ``.estimate``,
-            ``.comparison``, ``.suspects()``; else None.
+        ensemble_: the trained models; None if there is only one class.
+        learned_: the result of the comparison, with ``.why``, ``.estimate``, ``.comparison`` and
+            ``.suspects()``; None if a loss was given.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -157,7 +156,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _labels(y: Any) -> Any:
-    """Return labels that scikit-learn takes for another type, or for none, as what they are."""
+    """Return labels in a type that scikit-learn recognises."""
     nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if nullable is not None and nullable.kind in "biu" and not y.isna().any():
         return y.to_numpy(nullable)
