@@ -1,4 +1,4 @@
-"""Trained models that are a few arrays and numbers: one .npz, nothing that runs when read."""
+"""Trained models that consist of arrays: saved as one .npz file, loaded without running code."""
 
 import zipfile
 import zlib
@@ -15,15 +15,15 @@ FILE = "arrays.npz"
 
 
 class ArrayModel(Trained):
-    """Says :meth:`arrays` and :meth:`of_arrays`; saving, loading and checks follow."""
+    """A model that defines :meth:`arrays` and :meth:`of_arrays`; saving and loading follow."""
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all there is to keep."""
+        """Return everything to save."""
         raise NotImplementedError(f"{type(self).__name__} has to define arrays")
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Undo :meth:`arrays`; ValueError where they do not fit each other."""
+        """Rebuild the model; raise ValueError if the arrays do not fit each other."""
         raise NotImplementedError(f"{cls.__name__} has to define of_arrays")
 
     def save(self, folder: Path) -> None:
@@ -32,7 +32,7 @@ class ArrayModel(Trained):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read the arrays; numbers that are not finite are an error."""
+        """Read the arrays; refuse numbers that are not finite."""
         arrays = read_arrays(folder / FILE)
         for name, array in arrays.items():
             if array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -41,10 +41,10 @@ class ArrayModel(Trained):
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an .npz file; ValueError where it is damaged."""
+    """Return the arrays of an .npz file; raise ValueError if it is damaged."""
     try:
         with zipfile.ZipFile(path) as archive:
-            # Ours are stored as they are: what is packed may unpack to any size.
+            # We never compress, and a compressed file could unpack to any size.
             if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
                 raise ValueError(f"{path.name} is compressed")
         with np.load(path, allow_pickle=False) as file:

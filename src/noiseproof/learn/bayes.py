@@ -1,4 +1,4 @@
-"""A linear model that decay draws to naive Bayes rather than to 0; for words and other counts."""
+"""A linear model that decay pulls to naive Bayes instead of 0; for words and other counts."""
 
 import math
 from collections.abc import Sequence
@@ -12,28 +12,28 @@ from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trai
 from noiseproof.learn.linear import LinearModel, Solver
 from noiseproof.learn.matrix import LENGTH, Matrix
 
-#: How often every class is taken to have seen every word before any row. One is usual and a point
-#: better on clean labels; on noisy ones, where a rare word says little, three is a point better.
+#: The pseudo-count of every word in every class. One is usual, and a point better on clean labels;
+#: on noisy labels, where a rare word says little, three is a point better.
 SMOOTHING = 3.0
 
 
 class BayesModel(LinearModel):
-    """A linear model by another name."""
+    """A linear model under the name of its learner."""
 
     learner = "bayes"
 
 
 @dataclass(frozen=True)
 class Bayes(Learner):
-    """A linear model held to naive Bayes.
+    """A linear model pulled towards naive Bayes.
 
     Naive Bayes needs far fewer rows than logistic regression to come close to its best, and a
-    wrong label moves it by one count only; its best is a little worse. Strong decay is safe here:
-    it only pulls towards naive Bayes.
+    wrong label changes it by only one count; its best is a little worse. Strong decay is safe
+    here: it only pulls towards naive Bayes.
 
     Args:
-        loss: what to minimise, as text.
-        decay: how strongly the weights are drawn to those of naive Bayes.
+        loss: the loss to minimise, as text.
+        decay: how strongly the weights are pulled to those of naive Bayes.
     """
 
     name: ClassVar[str] = "bayes"
@@ -52,16 +52,16 @@ class Bayes(Learner):
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence["Bayes"]:
-        """Return a range of decays with CE."""
+        """Return several decays with CE."""
         return [cls("CE", decay) for decay in cls.DECAYS]
 
     def with_loss(self, loss: str) -> "Bayes":
-        """Return the same with another loss."""
+        """Return a copy with another loss."""
         return Bayes(loss, self.decay)
 
     @classmethod
     def together(cls, tasks: Sequence[Task]) -> list[list[Task]]:
-        """Group tasks by their loss."""
+        """Group tasks by loss."""
         groups: dict[Any, list[Task]] = {}
         for task in tasks:
             groups.setdefault(task.learner.loss, []).append(task)
@@ -69,7 +69,7 @@ class Bayes(Learner):
 
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
-        """Start at naive Bayes and stay as near to it as the decay asks."""
+        """Start at naive Bayes and stay near it, as the decay requires."""
         matrix = problem.matrix("common")
         solver = Solver(problem, matrix)
         out: list[Trained] = []
@@ -83,11 +83,11 @@ class Bayes(Learner):
 
 
 def naive_bayes(problem: Problem, matrix: Matrix, tasks: Sequence[Task]) -> Floats:
-    """Return (H, (D + 1) K): weights and, as the last row, biases, for each task.
+    """Return (H, (D + 1) K): for each task the weights and, as the last row, the biases.
 
-    Columns with negative values are no counts: their weights are 0. The unit of the features does
-    not matter: rows count as if their mean squared length were 1, that of TF-IDF, and smoothing
-    is in units of the mean entry.
+    Columns with negative values are not counts, and their weights are 0. The unit of the features
+    does not matter: rows count as if their mean squared length were 1, as with TF-IDF, and
+    smoothing is in units of the mean entry.
     """
     X, classes = matrix.values, problem.classes
     rows = np.concatenate(

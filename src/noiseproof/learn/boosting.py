@@ -1,4 +1,4 @@
-"""Gradient boosting by LightGBM, with its own objective or with a robust loss."""
+"""Gradient boosting with LightGBM, by its own objective or a robust loss."""
 
 import warnings
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trai
 from noiseproof.noise import stream
 
 FILE = "booster.txt"
-#: Share of the rows whose labels decide when to stop.
+#: The share of rows held out for early stopping.
 HELD_OUT = 0.15
-#: Rounds without a gain after which boosting stops.
+#: Boosting stops after this many rounds without a gain.
 PATIENCE = 8
-#: Trees in all: with K classes a round grows K of them.
+#: The largest number of trees in total; with K classes, a round grows K of them.
 MOST_TREES = 2000
 MOST_COLUMNS = 1500
 
@@ -28,8 +28,8 @@ class BoostingModel(Trained):
     """A LightGBM model.
 
     Args:
-        text: as LightGBM writes it.
-        classes: (k,) the classes it knows, of K.
+        text: the model in LightGBM's text format.
+        classes: (k,) the classes that it knows, of K.
         total: K.
         columns: D.
     """
@@ -45,7 +45,7 @@ class BoostingModel(Trained):
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """D and K."""
+        """The number of features and of classes, (D, K)."""
         return self.columns, self.total
 
     def probabilities(self, X: Any) -> Floats:
@@ -56,7 +56,7 @@ class BoostingModel(Trained):
         return out
 
     def save(self, folder: Path) -> None:
-        """Write LightGBM's own text behind a line with the classes."""
+        """Write a line with the classes, then LightGBM's own text."""
         known = " ".join(map(str, self.classes))
         head = f"{self.total} {self.columns} {known}\n"
         (folder / FILE).write_text(head + self.text, encoding="utf-8")
@@ -83,11 +83,11 @@ class BoostingModel(Trained):
 
 @dataclass(frozen=True)
 class Boosting(Learner):
-    """Boosted trees, stopped when held-out labels are predicted no better.
+    """Boosted trees, stopped when the prediction of held-out labels no longer improves.
 
     Args:
-        loss: what to minimise, as text; ``"CE"`` is LightGBM's own objective.
-        leaves: of each tree.
+        loss: the loss to minimise, as text; ``"CE"`` is LightGBM's own objective.
+        leaves: the number of leaves of each tree.
         rate: the learning rate.
     """
 
@@ -101,7 +101,7 @@ class Boosting(Learner):
 
     @classmethod
     def missing(cls) -> str | None:
-        """Return the extra that brings LightGBM, where it is not installed."""
+        """Return the extra with LightGBM if it is not installed."""
         return "boosting" if missing("lightgbm") else None
 
     @classmethod
@@ -115,12 +115,12 @@ class Boosting(Learner):
         return [cls(), cls("GCE(q=0.7)")]
 
     def with_loss(self, loss: str) -> Self:
-        """Return the same with another loss."""
+        """Return a copy with another loss."""
         return replace(self, loss=loss)
 
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
-        """Boost for each task."""
+        """Train a boosted model for each task."""
         return [_boost(problem, task) for task in tasks]
 
 
@@ -131,7 +131,7 @@ def _boost(problem: Problem, task: Task) -> Trained:
     learner, rows = task.learner, task.rows(problem)
     assert isinstance(learner, Boosting)
     known, labels = np.unique(rows.labels, return_inverse=True)
-    if len(known) == 1:  # nothing to boost: one class without a tree
+    if len(known) == 1:  # LightGBM needs two classes: add one without rows
         known = np.array([known[0], (known[0] + 1) % problem.classes])
     X = problem.features
     held = stream(problem.seed, f"boosting {task.start}").random(X.shape[0]) < HELD_OUT
@@ -157,7 +157,7 @@ def _boost(problem: Problem, task: Task) -> Trained:
         p = raw if learner.by_cross_entropy else softmax(np.reshape(raw, (-1, len(known))), axis=1)
         given = dataset.get_label().astype(np.int64)
         u = np.reshape(p, (len(given), -1))[np.arange(len(given)), given]
-        # Bounded, so that a few wrong labels do not stop it: 1 - u^0.7 as in GCE.
+        # Use GCE's bounded 1 - u^0.7, so that a few wrong labels do not stop the training.
         return "held out", float(np.average(1 - u**0.7, weights=dataset.get_weight())), False
 
     train = data(~inside)
@@ -173,7 +173,7 @@ def _boost(problem: Problem, task: Task) -> Trained:
 
 
 class _Robust:
-    """A loss as LightGBM wants it: gradient and curvature of the raw scores."""
+    """A loss as an objective of LightGBM: gradient and curvature for raw scores."""
 
     def __init__(self, loss: str, labels: Any) -> None:
         self.loss, self.labels = losses.loss(loss), labels

@@ -1,4 +1,4 @@
-"""Linear discriminant analysis with shrinkage, and with wrong labels as a latent class."""
+"""Linear discriminant analysis with shrinkage, optionally with the true class as latent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,31 +14,31 @@ from noiseproof.learn.linear import LinearModel
 from noiseproof.learn.matrix import Scaling
 from noiseproof.noise import stream
 
-#: Parts that the rows are dealt into, so that no row is judged by a model that has seen it.
+#: The number of parts of the rows, so that no row is judged by a model that has seen it.
 PARTS = 5
 STEPS = 20
-#: Before any row, every class is taken to have kept so many labels, and given away one in all.
+#: The prior of the noise matrix: each class has kept this many labels, and lost one in total.
 KEPT = 10.0
-#: Columns, and rows times squared columns, for which the covariance is quick to find.
+#: Limits for a quick covariance: columns, and rows times squared columns.
 MOST_COLUMNS = 2500
 MOST_WORK = 1e11
 
 
 class DiscriminantModel(LinearModel):
-    """Equal covariances make the log-odds of the classes linear."""
+    """A linear model: with equal covariances, the log-odds of the classes are linear."""
 
     learner = "discriminant"
 
 
 @dataclass(frozen=True)
 class Discriminant(Learner):
-    """Classes as normal distributions with one covariance.
+    """Models the classes as normal distributions with a common covariance.
 
     Args:
-        shrinkage: how far the covariance is drawn to a multiple of the identity, 0 to 1.
-        latent: whether the true class is taken as unknown. Then expectation-maximisation finds
-            it together with a noise matrix. The expectation for a row comes from a model that was
-            fitted without it; one that has seen the row would believe its label.
+        shrinkage: how far the covariance is pulled to a multiple of the identity, 0 to 1.
+        latent: whether the true class is unknown. Then expectation-maximisation finds it together
+            with a noise matrix. The expectation for a row comes from a model that was fitted
+            without it; a model that has seen the row would believe its label.
     """
 
     name: ClassVar[str] = "discriminant"
@@ -49,20 +49,20 @@ class Discriminant(Learner):
 
     @classmethod
     def suits(cls, shape: Shape) -> bool:
-        """Return whether a covariance can be found quickly, and from enough rows."""
+        """Return whether a covariance is quick to compute, and rows are enough."""
         work = shape.rows * shape.columns**2
         few = shape.columns <= MOST_COLUMNS and work <= MOST_WORK
         return not shape.sparse and few and shape.rows >= 5 * shape.classes
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence[Self]:
-        """Return several shrinkages, alone and with latent classes."""
+        """Return several shrinkages, without and with latent classes."""
         strengths = (0.01, 0.1, 0.5) if shape.columns > 10 else (0.01, 0.2)
         return [cls(strength, latent) for latent in (False, True) for strength in strengths]
 
     @classmethod
     def together(cls, tasks: Sequence[Task]) -> list[list[Task]]:
-        """Group tasks on the same rows: they share one matrix of second moments."""
+        """Group tasks on the same rows, which share one matrix of second moments."""
         groups: dict[int, list[Task]] = {}
         for task in tasks:
             groups.setdefault(id(task.weights), []).append(task)
@@ -70,7 +70,7 @@ class Discriminant(Learner):
 
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
-        """Find the moments of the rows once, then fit each task."""
+        """Compute the moments of the rows once, then fit each task."""
         matrix = problem.matrix("standard")
         rows = np.flatnonzero(tasks[0].weights > 0)
         moments = _Moments(matrix.all[rows], tasks[0].weights[rows], problem.seed)
@@ -109,7 +109,7 @@ class _Lines:
     def of(
         cls, moments: _Moments, soft: Floats, shrinkage: float, without: int | None = None
     ) -> "_Lines":
-        """Fit the classes to soft labels (n, K), leaving one part of the rows out."""
+        """Fit the classes to soft labels (n, K), without one part of the rows if given."""
         X, second = moments.X, moments.all
         share = soft * moments.weights[:, None]
         if without is not None:
@@ -123,7 +123,7 @@ class _Lines:
         within *= 1 - shrinkage
         within[np.diag_indices_from(within)] += (shrinkage + 1e-6) * level
         weight = cho_solve(cho_factor(within, lower=True, check_finite=False), means)
-        # A class without a row keeps a prior that no odds make up for.
+        # A class without rows gets a prior so small that it is never predicted.
         prior = np.log(np.maximum(count / total, 1e-12))
         return cls(weight, prior - 0.5 * (means * weight).sum(0))
 
@@ -137,7 +137,7 @@ class _Lines:
 
 
 def _latent(moments: _Moments, given: Floats, shrinkage: float) -> Floats:
-    """Return (n, K): how likely each true class is, given features and labels."""
+    """Return the probability of each true class given features and labels, (n, K)."""
     classes = given.shape[1]
     prior = np.full((classes, classes), 1 / max(1, classes - 1))
     np.fill_diagonal(prior, KEPT)

@@ -1,4 +1,4 @@
-"""What a fit leaves behind: trained learners, what each counts, and how sure they are."""
+"""The model that a fit saves: trained learners, their weights, and a sharpness."""
 
 import json
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ class Member:
 
     Args:
         learner: the setting it was trained with.
-        treatment: what was done about doubtful labels.
-        weight: what its probabilities count.
-        trained: the model itself.
+        treatment: the treatment of doubtful labels.
+        weight: the weight of its probabilities.
+        trained: the trained model.
     """
 
     learner: Learner
@@ -32,7 +32,7 @@ class Member:
 
     @property
     def described(self) -> dict[str, Any]:
-        """All but the model itself, as JSON can hold it."""
+        """Everything but the trained model, as a dict for JSON."""
         return {
             "learner": self.learner.name,
             "settings": self.learner.settings,
@@ -48,8 +48,8 @@ class Ensemble:
     Args:
         members: one or more.
         sharpness: s; probabilities are proportional to the mean to the power s, which makes them
-            those of the true class. A model that was trained on noisy labels is less sure than
-            it should be, and s is above 1.
+            those of the true class. Models trained on noisy labels are less sure than they should
+            be, so s is usually above 1.
     """
 
     members: tuple[Member, ...]
@@ -57,16 +57,16 @@ class Ensemble:
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """(D, K): how many features it reads, how many classes it tells apart."""
+        """The number of features and of classes, (D, K)."""
         return self.members[0].trained.sizes
 
     def probabilities(self, X: Any) -> Floats:
-        """Return (N, K) probabilities of the true class."""
+        """Return the probabilities of the true class, (N, K)."""
         mean = sum(m.weight * m.trained.probabilities(X) for m in self.members)
         return sharpened(np.asarray(mean), self.sharpness)
 
     def save(self, folder: Path) -> None:
-        """Write every member into a folder of its own."""
+        """Write each member into its own folder."""
         described = {
             "sharpness": self.sharpness,
             "members": [member.described for member in self.members],
@@ -78,7 +78,7 @@ class Ensemble:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what :meth:`save` wrote; ValueError where it is not of one piece."""
+        """Read what :meth:`save` wrote; raise ValueError if the parts do not fit together."""
         described = json.loads((folder / MEMBERS).read_text(encoding="utf-8"))
         members = []
         for i, entry in enumerate(described["members"]):
@@ -99,7 +99,7 @@ class Ensemble:
 
 
 def sharpened(p: Floats, sharpness: float) -> Floats:
-    """Return probabilities to a power, rows summing to 1.
+    """Return probabilities raised to a power, with rows summing to 1.
 
     >>> sharpened(np.array([[0.8, 0.2]]), 2.0).round(3)
     array([[0.941, 0.059]], dtype=float32)
@@ -112,12 +112,12 @@ def sharpened(p: Floats, sharpness: float) -> Floats:
 def sharpness_for(p: Floats, labels: Any, noise: Floats) -> float:
     """Return the power that makes held-out probabilities those of the true class.
 
-    The likelihood of a noisy label j is sum_i p_i^s T_ij / sum_i p_i^s: noise in the labels is
-    for T to explain, and doubt about the class for s.
+    It maximises the likelihood of the noisy labels, sum_i p_i^s T_ij / sum_i p_i^s for label j:
+    T explains the noise in the labels, and s the doubt about the class.
 
     Args:
-        p: (N, K) held out.
-        labels: (N,) noisy.
+        p: (N, K) held-out probabilities.
+        labels: (N,) noisy labels.
         noise: T (K, K).
     """
     seen = np.maximum(noise, 1e-6).T[labels]

@@ -1,4 +1,4 @@
-"""Rows dealt into folds: what is said of a row comes from a model that has not seen it."""
+"""Deal rows into folds, so that every row is predicted by a model that has not seen it."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from noiseproof.noise import stream
 
 
 def deal(labels: Labels, folds: int, seed: int) -> Labels:
-    """Return the fold of each row: every class is spread evenly over the folds.
+    """Return the fold of each row, with every class spread evenly over the folds.
 
     >>> np.bincount(deal(np.repeat([0, 1], [10, 5]), 5, seed=0))
     array([3, 3, 3, 3, 3])
@@ -23,7 +23,7 @@ def deal(labels: Labels, folds: int, seed: int) -> Labels:
 
 
 def sample(labels: Labels, rows: int, seed: int) -> Labels:
-    """Return so many rows, every class in proportion.
+    """Return the indices of about ``rows`` rows, with the classes in proportion.
 
     >>> np.bincount(np.repeat([0, 1], [100, 50])[sample(np.repeat([0, 1], [100, 50]), 30, seed=0)])
     array([20, 10])
@@ -34,5 +34,5 @@ def sample(labels: Labels, rows: int, seed: int) -> Labels:
 
 
 def held_out(weights: Floats, fold: Labels, *without: int) -> Floats:
-    """Return the weights with some folds' rows at 0."""
+    """Return the weights with those of some folds set to 0."""
     return np.where(np.isin(fold, without), np.float32(0), weights)

@@ -1,4 +1,4 @@
-"""Trained forests as plain arrays: small files, no pickle, and numpy is enough to predict."""
+"""Trained forests as plain arrays: small files, no pickle, and prediction with numpy alone."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -10,23 +10,23 @@ from scipy import sparse
 from noiseproof.learn.arrays import ArrayModel, expect
 from noiseproof.learn.learner import Floats
 
-#: Rows that go down all trees at once.
+#: Send this many rows down all trees at once.
 BLOCK = 512
 
 
 class Forest(ArrayModel):
-    """The mean of the class shares in the leaves that a row falls into.
+    """Predicts the mean of the class shares in the leaves that a row reaches.
 
-    Node n sends a row left where x[feature[n]] <= threshold[n]. A leaf has feature -1, and
-    ``left`` is then the row of its shares.
+    Node n sends a row left if x[feature[n]] <= threshold[n]. A leaf has feature -1, and its
+    ``left`` is its index in ``shares``.
 
     Args:
-        roots: (T,) the first node of each tree.
-        feature: (M,) the column that a node asks for.
-        threshold: (M,) what it compares with.
-        left: (M,) the next node.
-        right: (M,) the other one.
-        shares: (leaves, K).
+        roots: (T,) the root node of each tree.
+        feature: (M,) the column that a node tests.
+        threshold: (M,) the threshold of the test.
+        left: (M,) the next node if the test holds.
+        right: (M,) the next node if it does not.
+        shares: (leaves, K) the class shares of each leaf.
         columns: D.
     """
 
@@ -47,7 +47,7 @@ class Forest(ArrayModel):
 
     @classmethod
     def of_trees(cls, trees: Sequence[Any], classes: NDArray[np.int64], K: int, D: int) -> Self:
-        """Take scikit-learn's trees over; ``classes`` are the ones they know, of K."""
+        """Convert scikit-learn's trees; ``classes`` are those of the K that the trees know."""
         roots, parts, nodes, leaves = [], [], 0, 0
         for tree in (estimator.tree_ for estimator in trees):
             leaf = np.asarray(tree.children_left) < 0
@@ -70,11 +70,11 @@ class Forest(ArrayModel):
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """D and K."""
+        """The number of features and of classes, (D, K)."""
         return self.columns, self.shares.shape[1]
 
     def probabilities(self, X: Any) -> Floats:
-        """Return (N, K), a block of rows at a time."""
+        """Return (N, K), computed in blocks of rows."""
         out = np.empty((X.shape[0], self.shares.shape[1]), dtype=np.float32)
         for start in range(0, len(out), BLOCK):
             part = X[start : start + BLOCK]
@@ -110,7 +110,7 @@ class Forest(ArrayModel):
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Undo :meth:`arrays`; every node must lead to a later one or to a leaf that exists."""
+        """Rebuild the forest; every node must lead to a later node or to an existing leaf."""
         roots, feature, threshold, left, right, shares = (
             arrays[n] for n in ("roots", "feature", "threshold", "left", "right", "shares")
         )
@@ -130,6 +130,6 @@ class Forest(ArrayModel):
 
 
 def _below(threshold: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return thresholds as float32 that part float32 features as the float64 ones do."""
+    """Return float32 thresholds that split float32 features exactly as the float64 ones do."""
     near = threshold.astype(np.float32)
     return np.where(near > threshold, np.nextafter(near, np.float32(-np.inf)), near)

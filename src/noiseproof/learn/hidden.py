@@ -1,4 +1,4 @@
-"""A small network with one hidden layer; many are trained at once over the same batches."""
+"""Networks with one hidden layer; many are trained at once on the same batches."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,16 +17,16 @@ from noiseproof.learn.matrix import Matrix, Scaling
 from noiseproof.learn.objective import Objective
 from noiseproof.noise import stream
 
-#: With fewer rows than this, a hidden layer only memorises.
+#: Below this many rows, a hidden layer only memorises.
 LEAST_ROWS = 300
-#: Share of the hidden units left out in each step.
+#: The share of hidden units to drop in each step.
 DROPOUT = 0.2
-#: Share of the steps, the first, in which every network is trained by cross entropy: a bounded
-#: loss has hardly a slope where the label's probability is near 0.
+#: The share of steps at the start that use cross entropy: a bounded loss has almost no slope
+#: where the label's probability is near 0.
 WARM = 0.2
 RATE = 0.02
 LEAST_STEPS = 300
-#: Bytes of weights, gradients and Adam's averages to train at once, at least.
+#: The bytes of weights, gradients and Adam's averages to hold at once.
 ROOM = 2**26
 BLOCK = 512
 
@@ -49,11 +49,11 @@ class HiddenModel(ArrayModel):
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """D and K."""
+        """The number of features and of classes, (D, K)."""
         return len(self.first[0]), len(self.last[1])
 
     def probabilities(self, X: Any) -> Floats:
-        """Return (N, K), a block of rows at a time."""
+        """Return (N, K), computed in blocks of rows."""
         matrix = Matrix(X, self.scaling)
         out = np.empty((matrix.shape[0], len(self.last[1])), dtype=np.float32)
         for start in range(0, len(out), BLOCK):
@@ -73,7 +73,7 @@ class HiddenModel(ArrayModel):
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Undo :meth:`arrays`."""
+        """Rebuild the model from :meth:`arrays`."""
         W, b, V, c = (arrays[n] for n in ("weight0", "bias0", "weight1", "bias1"))
         expect(W.ndim == V.ndim == 2, "matrices of weights")
         expect(b.shape == W.shape[1:] == V.shape[:1] and c.shape == V.shape[1:], "matching layers")
@@ -87,10 +87,10 @@ class Hidden(Learner):
     """A network with one hidden layer.
 
     Args:
-        loss: what to minimise, as text.
-        decay: half of it times the sum of the squared weights is added to the mean loss.
-        epochs: how often every row is seen.
-        width: of the hidden layer.
+        loss: the loss to minimise, as text.
+        decay: adds half of this times the sum of squared weights to the mean loss.
+        epochs: the number of passes over the rows.
+        width: the number of hidden units.
     """
 
     name: ClassVar[str] = "hidden"
@@ -107,21 +107,21 @@ class Hidden(Learner):
 
     @classmethod
     def suits(cls, shape: Shape) -> bool:
-        """Return whether there are rows enough, and columns that are not sparse."""
+        """Return whether the features are dense and there are enough rows."""
         return not shape.sparse and shape.rows >= LEAST_ROWS
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence[Self]:
-        """Return a range of decays with CE."""
+        """Return several decays with CE."""
         return [cls("CE", decay) for decay in cls.DECAYS]
 
     def with_loss(self, loss: str) -> Self:
-        """Return the same with another loss."""
+        """Return a copy with another loss."""
         return replace(self, loss=loss)
 
     @classmethod
     def together(cls, tasks: Sequence[Task]) -> list[list[Task]]:
-        """Group tasks of one length and width: one product with the features serves them all."""
+        """Group tasks of equal epochs and width: they share one product with the features."""
         groups: dict[Any, list[Task]] = {}
         for task in tasks:
             assert isinstance(task.learner, Hidden)
@@ -130,7 +130,7 @@ class Hidden(Learner):
 
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
-        """Train by Adam, the learning rate raised for a moment, then lowered to 0."""
+        """Train with Adam; the learning rate rises briefly, then falls to 0."""
         matrix = problem.matrix("standard")
         width = cast(Hidden, tasks[0].learner).width
         at_once = max(1, ROOM // (16 * matrix.shape[1] * width))
@@ -141,7 +141,7 @@ class Hidden(Learner):
 
 
 def steps_and_size(rows: int, epochs: int) -> tuple[int, int]:
-    """Return the number of steps and the rows in each.
+    """Return the number of steps and the batch size.
 
     >>> [steps_and_size(rows, 10) for rows in (100, 1_000, 25_600, 1_000_000)]
     [(300, 100), (300, 128), (500, 512), (9770, 1024)]
@@ -168,7 +168,7 @@ def _train(problem: Problem, matrix: Matrix, tasks: Sequence[Task]) -> list[Trai
         batch = Batch(torch.from_numpy(table[chosen]))
         first = stack.first_layer(batch).requires_grad_()
         objective = warm if step < WARM * steps else own
-        # The shares are of all rows, and a batch holds only some of them.
+        # The shares sum to 1 over all rows, so scale up from the batch.
         loss = objective(stack.logits(first, keep), chosen, heads).sum() * (rows / len(chosen))
         torch.autograd.backward(loss)
         stack.finish_gradient(batch, cast(Tensor, first.grad), decay)
@@ -178,7 +178,7 @@ def _train(problem: Problem, matrix: Matrix, tasks: Sequence[Task]) -> list[Trai
 
 
 def _batches(rows: int, size: int, steps: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Yield the rows of each step: all of them once before any again."""
+    """Yield the rows of each step; every row comes once before any comes again."""
     order, queue = stream(seed, "order"), np.empty(0, dtype=np.int64)
     for _ in range(steps):
         if len(queue) < size:
@@ -188,7 +188,7 @@ def _batches(rows: int, size: int, steps: int, seed: int) -> Iterator[NDArray[np
 
 
 def _schedule(done: float) -> float:
-    """Return the part of the learning rate to use after a share of the steps."""
+    """Return the factor of the learning rate after a share of the steps."""
     return min(1.0, 0.02 + done / 0.05) * (1 + math.cos(math.pi * done)) / 2
 
 
@@ -232,7 +232,7 @@ class _Stack:
 
     @torch.no_grad()
     def finish_gradient(self, batch: Batch, gradient: Tensor, decay: Tensor) -> None:
-        """Write the first layer's gradient, and add to all weights that of their decay."""
+        """Set the first layer's gradient, and add the gradient of the decay to all weights."""
         weight, bias = self.first
         strength = decay.repeat_interleave(weight.shape[1] // self.heads)
         weight.grad = batch.back(gradient).addcmul_(weight, strength)

@@ -1,29 +1,29 @@
-"""L-BFGS for many problems of one shape at once: one call evaluates all that are still moving."""
+"""L-BFGS for many problems of one shape at once; one call evaluates all unfinished problems."""
 
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-#: (h, P) points and (h,) which problems they are of -> (h,) values and (h, P) gradients.
+#: Maps points (h, P) and their problems' indices (h,) to values (h,) and gradients (h, P).
 Evaluate = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
 MEMORY = 8
 HALVINGS = 12
-#: Armijo's share of the decrease that the slope promises.
+#: Armijo's constant: the share of the decrease predicted by the slope that suffices.
 SUFFICIENT = 1e-4
 
 
 def minimise(
     evaluate: Evaluate, start: Tensor, steps: int = 100, tolerance: float = 1e-4
 ) -> Tensor:
-    """Return (H, P): near each start, a point where the gradient is small.
+    """Return (H, P): for each start, a nearby point with a small gradient.
 
     Args:
-        evaluate: the functions and their gradients.
-        start: (H, P).
-        steps: at most so many.
-        tolerance: stop where the largest entry of a gradient is below this.
+        evaluate: computes values and gradients.
+        start: (H, P) starting points.
+        steps: the largest number of steps.
+        tolerance: a problem is finished when its largest gradient entry is below this.
     """
     best = start.clone()
     which = torch.arange(len(start))
@@ -41,7 +41,7 @@ def minimise(
         d = _direction(g, history)
         slope = (g * d).sum(1)
         uphill = slope >= 0
-        if bool(uphill.any()):  # rounding, or a fold of a loss that is not convex
+        if bool(uphill.any()):  # from rounding, or a loss that is not convex
             d = torch.where(uphill[:, None], -g, d)
             slope = torch.where(uphill, -(g * g).sum(1), slope)
         if step == 0:
@@ -59,7 +59,7 @@ def minimise(
 
 
 def _direction(g: Tensor, history: list[tuple[Tensor, Tensor, Tensor]]) -> Tensor:
-    """Return the two-loop recursion's -H g; a pair whose rho is 0 says nothing."""
+    """Return -H g by the two-loop recursion; pairs with rho = 0 are ignored."""
     q, alphas = g.clone(), []
     for s, y, rho in reversed(history):
         alpha = rho * (s * q).sum(1)
@@ -90,11 +90,11 @@ def _search(
     slope: Tensor,
     which: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Halve each problem's step until its value falls; say which of them moved."""
+    """Shorten each problem's step until its value falls; also return which problems moved."""
     new_x, new_f, new_g = x.clone(), f.clone(), g.clone()
     todo = torch.arange(len(which))
     length = torch.ones_like(f)
-    # A change below what the numbers can hold is no rise.
+    # A change below the precision of the numbers does not count as a rise.
     dust = 10 * torch.finfo(f.dtype).eps * f.abs()
     for _ in range(HALVINGS):
         trial = x[todo] + length[todo, None] * d[todo]
@@ -107,7 +107,7 @@ def _search(
         if not bool(failed.any()):
             return new_x, new_f, new_g, torch.ones(len(which), dtype=torch.bool)
         todo, value = todo[failed], value[failed]
-        # The minimum of the parabola through what is known, kept between a tenth and a half.
+        # Go to the minimum of the interpolating parabola, between a tenth and half of the step.
         t, m = length[todo], slope[todo]
         parabola = -m * t * t / (2 * (value - f[todo] - m * t)).clamp_min(1e-30)
         length[todo] = torch.minimum(torch.maximum(parabola, t / 10), t / 2)

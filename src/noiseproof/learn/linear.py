@@ -1,4 +1,4 @@
-"""Logistic regression and its robust relatives: full-batch L-BFGS along a path of decays."""
+"""Logistic regression, also with robust losses: full-batch L-BFGS along a path of decays."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +15,13 @@ from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trai
 from noiseproof.learn.matrix import Matrix, Scale, Scaling, as_batch
 from noiseproof.learn.objective import Objective
 
-#: Rows whose logits are computed at once.
+#: Compute the logits of this many rows at once.
 BLOCK = 4096
-#: With fewer rows than this the optimum is found to the last digits, in double precision.
+#: Below this many rows, solve to full accuracy in double precision.
 EXACT = 100
-#: With so many columns, one factor for all of them is tried beside one each.
+#: From this many columns on, also try one scale factor for all columns.
 WIDE = 32
-#: Bytes of weights and of their history to hold at once.
+#: The bytes of weights and their history to hold at once.
 ROOM = 2**28
 
 
@@ -41,12 +41,12 @@ class LinearModel(ArrayModel):
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """D and K."""
+        """The number of features and of classes, (D, K)."""
         columns, classes = self.weight.shape
         return columns, classes
 
     def probabilities(self, X: Any) -> Floats:
-        """Return (N, K), a block of rows at a time."""
+        """Return (N, K), computed in blocks of rows."""
         matrix = Matrix(X, self.scaling)
         out = np.empty((matrix.shape[0], len(self.bias)), dtype=np.float32)
         for start in range(0, len(out), BLOCK):
@@ -56,7 +56,7 @@ class LinearModel(ArrayModel):
         return out
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return scaling, weight and bias."""
+        """Return the scaling, the weight and the bias."""
         return {
             "mean": self.scaling.mean, "factor": self.scaling.factor,
             "weight": self.weight, "bias": self.bias,
@@ -64,7 +64,7 @@ class LinearModel(ArrayModel):
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Undo :meth:`arrays`."""
+        """Rebuild the model from :meth:`arrays`."""
         mean, factor, weight, bias = (arrays[n] for n in ("mean", "factor", "weight", "bias"))
         expect(weight.ndim == 2 and bias.shape == weight.shape[1:], "a weight for each class")
         expect(mean.shape == factor.shape == weight.shape[:1], "a weight for each feature")
@@ -76,9 +76,9 @@ class Linear(Learner):
     """A linear model.
 
     Args:
-        loss: what to minimise, as text.
-        decay: half of it times the sum of the squared weights is added to the mean loss.
-        scale: whether every column gets deviation 1, or all columns share one factor.
+        loss: the loss to minimise, as text.
+        decay: adds half of this times the sum of squared weights to the mean loss.
+        scale: whether every column gets a deviation of 1, or all columns share one factor.
     """
 
     name: ClassVar[str] = "linear"
@@ -93,19 +93,19 @@ class Linear(Learner):
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence[Self]:
-        """Return a path of decays with CE, for each way of scaling that makes a difference."""
+        """Return a path of decays with CE, for each scale worth trying."""
         scales: tuple[Scale, ...] = ("standard",)
         if shape.columns >= WIDE and not shape.sparse:
             scales = ("standard", "common")
         return [cls("CE", decay, scale) for scale in scales for decay in cls.DECAYS]
 
     def with_loss(self, loss: str) -> Self:
-        """Return the same with another loss."""
+        """Return a copy with another loss."""
         return replace(self, loss=loss)
 
     @classmethod
     def together(cls, tasks: Sequence[Task]) -> list[list[Task]]:
-        """Group tasks by their scale: the decays of one loss warm-start each other."""
+        """Group tasks by scale and loss: the decays of one loss warm-start each other."""
         groups: dict[Any, list[Task]] = {}
         for task in tasks:
             assert isinstance(task.learner, Linear)
@@ -114,7 +114,7 @@ class Linear(Learner):
 
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
-        """Solve the tasks from strong to weak decay; a robust loss starts where CE ends."""
+        """Solve the tasks from strong to weak decay; a robust loss starts from CE's solution."""
         assert isinstance(tasks[0].learner, Linear)
         matrix = problem.matrix(tasks[0].learner.scale)
         solver = Solver(problem, matrix)
@@ -140,13 +140,13 @@ def _decay(task: Task) -> float:
 
 
 def _data(task: Task) -> Any:
-    """Return what two tasks share that differ in their setting alone."""
+    """Return a key that is equal for tasks on the same data."""
     return id(task.weights), id(task.targets), id(task.transition)
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A solved head: its weight (D, K), bias (K,), and where the next decay starts from."""
+    """A solved head: its weight (D, K), its bias (K,), and the start for the next decay."""
 
     weight: Floats
     bias: Floats
@@ -154,7 +154,7 @@ class Solution:
 
 
 class Solver:
-    """Trains linear heads on one matrix; decay draws their weights to a goal, 0 without one."""
+    """Trains linear heads on one matrix; decay pulls their weights to a goal, by default 0."""
 
     def __init__(self, problem: Problem, matrix: Matrix) -> None:
         self.problem, self.matrix = problem, matrix
@@ -165,7 +165,7 @@ class Solver:
         self.table = matrix.scaled(slice(None), np.float64) if self.exact else matrix.all
 
     def zero(self, heads: int) -> Tensor:
-        """Return (H, (D + 1) K) zeros."""
+        """Return zeros (H, (D + 1) K)."""
         return torch.zeros(heads, (self.columns + 1) * self.classes, dtype=self.dtype)
 
     def fitting(self, which: Sequence[int]) -> list[Sequence[int]]:
@@ -184,10 +184,10 @@ class Solver:
         """Return the head of each task.
 
         Args:
-            tasks: H of them.
-            decays: how strongly each is drawn to the goal.
-            start: (H, (D + 1) K) where to begin.
-            goal: of the same shape.
+            tasks: the H tasks.
+            decays: how strongly each head is pulled to the goal.
+            start: (H, (D + 1) K) starting points.
+            goal: the goals, of the same shape.
         """
         strength = torch.tensor(decays, dtype=self.dtype)
         steps, tolerance = (1000, 1e-11) if self.exact else (100, 1e-4)

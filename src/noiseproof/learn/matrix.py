@@ -1,4 +1,4 @@
-"""Features as linear and hidden learners want them: scaled once, read a block of rows at a time."""
+"""Scaled features for learners: scaled once, and read in blocks of rows."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,20 +14,20 @@ from noiseproof.errors import DataError
 
 Scale = Literal["standard", "common"]
 
-#: A value this many deviations from the mean says no more than that it is far away.
+#: Clip values at this many deviations from the mean; beyond, they only say "far away".
 FAR = 10.0
-#: The mean squared length of a row under a common factor.
+#: The mean squared length of a row after scaling by a common factor.
 LENGTH = 16.0
 CHUNK = 4096
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """What is subtracted from a row of features, and by what it is then multiplied.
+    """Scales a row of features: subtracts the mean, then multiplies by a factor.
 
     Args:
         mean: (D,); zero for sparse features, which must stay sparse.
-        factor: (D,); zero where a column never changes.
+        factor: (D,); zero for constant columns.
     """
 
     mean: NDArray[np.float64]
@@ -35,11 +35,11 @@ class Scaling:
 
     @classmethod
     def of(cls, X: Any, scale: Scale = "standard", weights: ArrayLike | None = None) -> Self:
-        """Measure a matrix, each row counting its weight.
+        """Return the scaling for a matrix with weighted rows.
 
-        ``"standard"`` gives every column deviation 1. ``"common"`` multiplies all columns by one
-        factor, which suits embeddings, whose directions are comparable. Sparse features always
-        have a common factor: how much a rare word counts was for the vectoriser to say.
+        ``"standard"`` gives every column a standard deviation of 1. ``"common"`` multiplies all
+        columns by one factor, which suits embeddings, whose directions are comparable. Sparse
+        features always get a common factor, because the vectoriser has already weighted the words.
         """
         rows, columns = X.shape
         share = np.ones(rows) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -56,7 +56,7 @@ class Scaling:
             part = slice(start, start + CHUNK)
             variance += share[part] @ (X[part] - mean) ** 2
         deviation = np.sqrt(variance)
-        # Less than the numbers themselves can hold is rounding, not change.
+        # A deviation below the precision of the numbers is rounding, not variation.
         moves = deviation > 4 * np.finfo(X.dtype).eps * np.abs(mean) + 1e-30
         factor = np.divide(1, deviation, where=moves, out=np.zeros(columns))
         if scale == "common" and moves.any():
@@ -79,7 +79,7 @@ class Matrix:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """The number of rows and of columns."""
         rows, columns = self.values.shape
         return rows, columns
 
@@ -89,7 +89,7 @@ class Matrix:
         return bool(sparse.issparse(self.values))
 
     def scaled(self, rows: ArrayLike | slice, dtype: DTypeLike = np.float32) -> Any:
-        """Return some rows, scaled; sparse if the features are."""
+        """Return some rows, scaled; sparse if the features are sparse."""
         part = self.values[rows]
         if self.sparse:
             factor = float(self.scaling.factor[0]) if self.shape[1] else 0.0
@@ -100,7 +100,7 @@ class Matrix:
 
     @cached_property
     def all(self) -> Any:
-        """All rows, scaled; kept, for learners that pass over them many times."""
+        """All rows, scaled; cached for learners that pass over them many times."""
         if self.sparse:
             return self.scaled(slice(None))
         out = np.empty(self.shape, dtype=np.float32)
@@ -109,18 +109,18 @@ class Matrix:
         return out
 
     def batch(self, rows: ArrayLike | slice) -> "Batch":
-        """Return some rows, scaled, to multiply weights with."""
+        """Return some scaled rows as a batch that multiplies weights."""
         return as_batch(self.scaled(rows))
 
 
 def as_floats(X: Any) -> NDArray[Any]:
-    """Return an array of floats, the same one where it is."""
+    """Return an array of floats, without a copy if it already is one."""
     array = np.asarray(X)
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 
 class DenseBatch:
-    """Rows that multiply weights, and the gradient of that product."""
+    """Dense rows that multiply weights, with the gradient of the product."""
 
     def __init__(self, rows: Tensor) -> None:
         self.rows = rows

@@ -1,4 +1,4 @@
-"""Weighted nearest neighbours, in blocks."""
+"""Weighted nearest neighbours, computed in blocks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,24 +14,24 @@ from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trai
 from noiseproof.learn.matrix import Matrix, Scaling
 from noiseproof.noise import stream
 
-#: Rows that are kept to compare with; of more, a sample.
+#: The largest number of rows to keep; from more rows, a sample is drawn.
 MOST_ROWS = 20_000
-#: From so many columns on, directions are compared and not lengths.
+#: From this many columns on, compare directions only (cosine).
 WIDE = 32
 BLOCK = 256
-#: A neighbour at the distance of the farthest of the k counts exp(-SPREAD), one at 0 counts 1.
+#: A neighbour at distance 0 counts 1, and the farthest of the k counts exp(-SPREAD).
 SPREAD = 2.0
 
 
 class NeighboursModel(ArrayModel):
-    """The mean label of the k nearest rows, the nearer ones counting more.
+    """Predicts the mean label of the k nearest rows; nearer ones count more.
 
     Args:
-        scaling: of the features.
-        rows: (M, D) scaled rows to compare with; of length 1 where ``cosine``.
+        scaling: the scaling of the features.
+        rows: (M, D) scaled rows to compare with; of length 1 if ``cosine``.
         labels: (M, K) their soft labels times their weights.
-        k: how many neighbours.
-        cosine: whether directions are compared.
+        k: the number of neighbours.
+        cosine: whether to compare directions only.
     """
 
     learner = "neighbours"
@@ -43,11 +43,11 @@ class NeighboursModel(ArrayModel):
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """D and K."""
+        """The number of features and of classes, (D, K)."""
         return self.rows.shape[1], self.labels.shape[1]
 
     def probabilities(self, X: Any) -> Floats:
-        """Return (N, K), a block of rows at a time."""
+        """Return (N, K), computed in blocks of rows."""
         matrix = Matrix(X, self.scaling)
         rows, labels = torch.from_numpy(self.rows), torch.from_numpy(self.labels)
         squares = rows.square().sum(1)
@@ -63,12 +63,12 @@ class NeighboursModel(ArrayModel):
         distance, index = far.clamp_min_(0).topk(min(self.k, far.shape[1]), largest=False)
         count = torch.exp(-SPREAD * distance / distance[:, -1:].clamp_min(1e-12))
         votes = torch.einsum("bk,bkc->bc", count, labels[index])
-        # A hundredth of a vote for every class: the neighbours are never quite sure.
+        # Give every class a hundredth of a vote, so that no probability is 0.
         votes += 0.01
         return votes / votes.sum(1, keepdim=True)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return scaling, rows and labels."""
+        """Return everything the model consists of."""
         return {
             "mean": self.scaling.mean, "factor": self.scaling.factor, "rows": self.rows,
             "labels": self.labels, "k": np.array(self.k), "cosine": np.array(self.cosine),
@@ -76,7 +76,7 @@ class NeighboursModel(ArrayModel):
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Undo :meth:`arrays`."""
+        """Rebuild the model from :meth:`arrays`."""
         mean, factor, rows, labels = (arrays[n] for n in ("mean", "factor", "rows", "labels"))
         expect(rows.ndim == labels.ndim == 2 and len(rows) == len(labels) > 0, "labelled rows")
         expect(mean.shape == factor.shape == rows.shape[1:], "a scale for each feature")
@@ -89,7 +89,7 @@ class Neighbours(Learner):
     """The k nearest neighbours.
 
     Args:
-        k: how many.
+        k: the number of neighbours.
     """
 
     name: ClassVar[str] = "neighbours"
@@ -99,12 +99,12 @@ class Neighbours(Learner):
 
     @classmethod
     def suits(cls, shape: Shape) -> bool:
-        """Return whether distances mean something: dense columns, not thousands of them."""
+        """Return whether distances are meaningful: the columns are dense and not too many."""
         return not shape.sparse and shape.columns <= 4096 and shape.rows >= 50
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence[Self]:
-        """Return a few and many neighbours."""
+        """Return a small and a large number of neighbours."""
         return [cls(k) for k in (10, 40) if k < shape.rows / 4]
 
     @classmethod
@@ -127,7 +127,7 @@ class Neighbours(Learner):
 
 
 def directed(rows: Floats, cosine: bool) -> Floats:
-    """Return rows of length 1 where directions are compared."""
+    """Return the rows, normalised to length 1 if ``cosine``."""
     if not cosine:
         return rows
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))

@@ -1,4 +1,4 @@
-"""What a stack of heads minimises: each its own loss, those that are alike computed at once."""
+"""The objective of a stack of heads: each has its own loss, and equal ones are computed at once."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -28,24 +28,24 @@ class Objective:
     Args:
         problem: the rows.
         tasks: the heads, H of them.
-        loss: what all of them minimise instead of their own loss.
+        loss: a loss that all of them minimise instead of their own.
     """
 
     def __init__(self, problem: Problem, tasks: Sequence[Task], loss: str | None = None) -> None:
         self.labels, self.classes = torch.from_numpy(problem.labels), problem.classes
         weights = torch.from_numpy(np.stack([task.weights for task in tasks])).double()
-        # (N, H): each head's rows count 1 in all, however many of them are held out.
+        # (N, H): each head's rows count 1 in total, however many of them are held out.
         self.shares = (weights / weights.sum(1, keepdim=True).clamp_min(1e-30)).t()
         self.names = [loss or task.learner.loss or "CE" for task in tasks]
         self.tasks = tasks
 
     def __call__(self, z: Tensor, rows: NDArray[np.int64] | slice, heads: Sequence[int]) -> Tensor:
-        """Return (h,): each head's part of its mean over some rows.
+        """Return (h,): the part of each head's mean loss that comes from some rows.
 
         Args:
             z: (h, B, K) logits.
             rows: the B rows.
-            heads: which of the tasks they are of.
+            heads: the indices of the h tasks.
         """
         labels = self.labels[rows]
         shares = self.shares[rows][:, list(heads)].t().to(z.dtype)
@@ -53,7 +53,7 @@ class Objective:
         for group in self._groups(heads):
             part = z if len(group.members) == len(heads) else z[group.members]
             if group.transitions is not None:
-                # Log-probabilities are logits: their softmax is themselves.
+                # Log-probabilities serve as logits: softmax returns the probabilities.
                 noisy = torch.bmm(torch.softmax(part, -1), group.transitions.to(z.dtype))
                 part = torch.log(noisy + 1e-12)
             if group.targets:
@@ -86,9 +86,9 @@ class Objective:
 
 @cache
 def unit_slope(name: str, classes: int) -> tuple[Loss, float]:
-    """Return a loss of each row, and the factor that makes its steepest slope that of CE, 1.
+    """Return the per-row loss, and the factor that makes its steepest slope 1, as CE's is.
 
-    So the same weight decay is as strong against every loss.
+    This makes a weight decay equally strong against every loss.
 
     >>> _, factor = unit_slope("MAE", classes=2)  # 2 - 2u is steepest at u = 1/2: 2 u (1 - u)
     >>> round(factor, 3)

@@ -1,7 +1,7 @@
-"""Jobs on all cores, one thread each.
+"""Run jobs on all cores, one thread each.
 
-Two threads of one operation wait for each other by spinning: on a busy machine that costs several
-times the time and the CPU. Jobs that are independent never wait.
+Two threads of one operation wait for each other by spinning, which on a busy machine costs several
+times the time and the CPU. Independent jobs never wait.
 """
 
 import os
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -25,7 +25,7 @@ def cores() -> int:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep torch and BLAS to one thread, and give the caller's setting back."""
+    """Limit torch and BLAS to one thread, and restore the caller's setting afterwards."""
     before = torch.get_num_threads()
     with threadpool_limits(1):
         torch.set_num_threads(1)
@@ -38,11 +38,11 @@ def one_thread() -> Iterator[None]:
 def run(
     jobs: Sequence[Callable[[], Result]], done: Callable[[int], None] | None = None
 ) -> list[Result]:
-    """Return what each job returns, in order; the first error of any is raised.
+    """Return the results of the jobs in order; raise the first error.
 
     Args:
-        jobs: they release the interpreter's lock while they compute.
-        done: is told how many are done, after each.
+        jobs: functions that release the interpreter's lock while they compute.
+        done: called after each job with the number of finished jobs.
     """
     out: list[Result] = []
     with one_thread(), ThreadPoolExecutor(max(1, min(cores(), len(jobs)))) as pool:

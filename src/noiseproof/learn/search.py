@@ -1,4 +1,4 @@
-"""Further settings, proposed by optuna from what the earlier ones reached."""
+"""Search further settings with Optuna, which learns from the earlier ones."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from noiseproof.learn.learner import Learner
 from noiseproof.learn.linear import Linear
 from noiseproof.learn.trials import Folds, Setting, Trial
 
-#: Settings proposed at once: they are trained together.
+#: Settings to propose at once; they are trained together.
 AT_ONCE = 8
 
 
@@ -15,9 +15,10 @@ def search(folds: Folds, leader: Trial, trials: int) -> list[Trial]:
     """Try further losses and decays on all folds.
 
     Args:
-        folds: what to try them on.
-        leader: the best so far; its learner is varied where it takes a loss, else a linear one.
-        trials: how many settings.
+        folds: the folds.
+        leader: the best trial so far. Its learner is varied if it takes a loss, otherwise a linear
+            one.
+        trials: the number of settings.
     """
     need("search", "optuna")
     import optuna
@@ -40,7 +41,7 @@ def search(folds: Folds, leader: Trial, trials: int) -> list[Trial]:
 
 
 def _proposed(trial: Any, base: Learner) -> Learner:
-    """Draw a loss of one of the families."""
+    """Return a learner with a loss and a decay that Optuna suggests."""
     family = trial.suggest_categorical("family", ["CE", "GCE", "AGCE", "AUL", "AEL"])
     if family == "GCE":
         loss = f"GCE(q={_near(trial, 'GCE q', 0.1, 1):g})"
@@ -62,5 +63,5 @@ def _proposed(trial: Any, base: Learner) -> Learner:
 
 
 def _near(trial: Any, name: str, low: float, high: float) -> float:
-    """Draw a number on a logarithmic scale, to two digits."""
+    """Suggest a number on a logarithmic scale, rounded to two digits."""
     return float(f"{trial.suggest_float(name, low, high, log=True):.2g}")

@@ -1,4 +1,4 @@
-"""Extremely randomised trees and random forests, by scikit-learn."""
+"""Scikit-learn's extremely randomised trees and random forests."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from noiseproof.learn.forest import Forest
 from noiseproof.learn.learner import Learner, Problem, Shape, Task, Trained
 from noiseproof.noise import stream
 
-#: With more columns than this, as texts have them, trees are slow and weak.
+#: With more columns than this, such as those of texts, trees are slow and weak.
 MOST_COLUMNS = 3000
 
 
@@ -20,12 +20,12 @@ MOST_COLUMNS = 3000
 class Trees(Learner):
     """A forest.
 
-    The size of a leaf is what withstands noise: a leaf of one row believes its label.
+    Large leaves withstand noise: a leaf of one row believes its label.
 
     Args:
-        kind: ``"extra"``, whose thresholds are drawn at random, or ``"random"``, whose rows are.
-        leaf: the least weight of the rows in a leaf, where a row of the data weighs 1.
-        trees: how many in each fold.
+        kind: ``"extra"`` draws thresholds at random, ``"random"`` draws rows.
+        leaf: the least weight of the rows in a leaf, where an average row weighs 1.
+        trees: the number of trees in each fold.
     """
 
     name: ClassVar[str] = "trees"
@@ -38,16 +38,16 @@ class Trees(Learner):
 
     @classmethod
     def suits(cls, shape: Shape) -> bool:
-        """Return whether the columns are few enough."""
+        """Return whether there are few enough columns."""
         return shape.columns <= MOST_COLUMNS
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence["Trees"]:
-        """Return leaves of several sizes."""
+        """Return both kinds with several leaf sizes."""
         return [cls("extra", leaf) for leaf in (1, 3, 8)] + [cls("random", leaf) for leaf in (3, 8)]
 
     def trusting(self) -> "Trees":
-        """Return leaves of one row: they are only wrong where labels are."""
+        """Return leaves of one row, which are wrong only where labels are."""
         return replace(self, leaf=1)
 
     @classmethod
@@ -60,7 +60,7 @@ def _grow(problem: Problem, task: Task) -> Trained:
     learner, rows = task.learner, task.rows(problem)
     assert isinstance(learner, Trees)
     grown = {"extra": ExtraTreesClassifier, "random": RandomForestClassifier}[learner.kind]
-    # By weight rather than by count, so that a copied row and a heavy one are the same; a little
+    # Limit the weight rather than the count, so that a copied row equals a heavy one; a little
     # less, so that rounding does not forbid a leaf of exactly that weight.
     typical = float(problem.weights[problem.weights > 0].mean())
     least = 0.999 * learner.leaf * typical / float(rows.weights.sum())

@@ -1,4 +1,4 @@
-"""Settings tried on held-out folds, in parallel."""
+"""Try settings on held-out folds, in parallel."""
 
 import math
 import time
@@ -20,33 +20,33 @@ from noiseproof.progress import SILENT, Progress
 
 @dataclass(frozen=True)
 class Setting:
-    """A learner, and what is done about doubtful labels before it sees them."""
+    """A learner, and the treatment of doubtful labels before it is trained."""
 
     learner: Learner
     treatment: str = PLAIN
 
     @property
     def name(self) -> str:
-        """The learner with its settings, and the treatment where there is one."""
+        """The learner with its settings, and the treatment if there is one."""
         treated = f", {self.treatment}" if self.treatment != PLAIN else ""
         return f"{self.learner}{treated}"
 
     @property
     def is_cross_entropy(self) -> bool:
-        """Whether this is plain training by cross entropy, which others are compared with."""
+        """Whether this is plain cross entropy, the baseline of every comparison."""
         return self.learner.by_cross_entropy and self.treatment == PLAIN
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A setting that was tried on some or all of the folds.
+    """The result of a setting on some or all of the folds.
 
     Args:
-        setting: what was tried.
-        probabilities: (N, K) for each row by the model that had not seen it.
-        right: (N,) whether they predict the label.
-        share: (N,) what each row counts, summing to 1; 0 where no model of the trial held it out.
-        seconds: of one core.
+        setting: the setting.
+        probabilities: (N, K) predictions, for each row by the model that did not see it.
+        right: (N,) whether they predict the given label.
+        share: (N,) how much each row counts, summing to 1; 0 for rows that were not held out.
+        seconds: the seconds of one core.
     """
 
     setting: Setting
@@ -62,7 +62,7 @@ class Trial:
 
     @property
     def standard_error(self) -> float:
-        """Of the accuracy."""
+        """The standard error of the accuracy."""
         return mean_and_error(self.right, self.share)[1]
 
 
@@ -78,13 +78,13 @@ def mean_and_error(values: NDArray[np.float64], share: NDArray[np.float64]) -> t
 
 @dataclass(eq=False)
 class Folds:
-    """Trains settings without one fold, or two, and asks them about what they have not seen.
+    """Trains settings without one fold, or two, and predicts the rows that they have not seen.
 
     Args:
         problem: the rows.
         fold: (N,) the fold of each row.
-        deadline: when to start no further job, by ``time.monotonic``.
-        progress: is told how many jobs are done.
+        deadline: the time, by ``time.monotonic``, after which no further job is started.
+        progress: receives how many jobs are done.
     """
 
     problem: Problem
@@ -95,7 +95,7 @@ class Folds:
 
     @property
     def count(self) -> int:
-        """How many folds there are."""
+        """The number of folds."""
         return int(self.fold.max()) + 1
 
     @property
@@ -104,7 +104,7 @@ class Folds:
         return time.monotonic() > self.deadline
 
     def weights(self, *without: int) -> Floats:
-        """Return the weights of the rows, 0 in some folds; the same array every time."""
+        """Return the rows' weights, 0 in the folds ``without``; always the same array."""
         if without not in self._weights:
             self._weights[without] = held_out(self.problem.weights, self.fold, *without)
         return self._weights[without]
@@ -118,9 +118,9 @@ class Folds:
         """Try each setting with each of the first ``folds`` folds held out.
 
         Args:
-            settings: what to try; those that the time does not allow are left out.
-            folds: all of them unless said otherwise.
-            opinions: what treatments go by.
+            settings: the settings; those that the deadline stops get no trial.
+            folds: how many folds to hold out; all by default.
+            opinions: the opinions that treatments rely on.
         """
         count = folds or self.count
         tasks = [self.task(setting, f, opinions) for setting in settings for f in range(count)]
@@ -142,7 +142,7 @@ class Folds:
         return trials
 
     def task(self, setting: Setting, without: int | None, opinions: Opinions | None) -> Task:
-        """Return the task of training a setting without a fold, or on all rows."""
+        """Return the task that trains a setting without a fold, or on all rows."""
         if without is None:
             task = Task(setting.learner, self.problem.weights)
         else:
@@ -156,12 +156,12 @@ class Folds:
     def keep(
         self, settings: Sequence[Setting], weights: Sequence[float], opinions: Opinions | None
     ) -> tuple[Member, ...]:
-        """Train the models that are kept.
+        """Train the models to keep.
 
         Args:
-            settings: what was chosen.
-            weights: what each counts; they sum to 1.
-            opinions: what treatments go by.
+            settings: the chosen settings.
+            weights: the weight of each setting; they sum to 1.
+            opinions: the opinions that treatments rely on.
         """
         parts = [
             (setting, weight / len(folds), f)
@@ -178,9 +178,9 @@ class Folds:
         )
 
     def pairs(self, learner: Learner) -> Floats | None:
-        """Return (F, N, K): entry f comes from models that saw neither fold f nor the row.
+        """Return (F, N, K) predictions; entry f is from models that saw neither fold f nor the row.
 
-        None where the time is up before all of them are trained.
+        Return None if the time runs out first.
         """
         pairs = [(f, g) for g in range(self.count) for f in range(g)]
         tasks = [Task(learner, self.weights(f, g), start=f) for f, g in pairs]
@@ -189,7 +189,7 @@ class Folds:
         if any(one is None for one in said):
             return None
         shape = (self.count, len(self.fold), self.problem.classes)
-        # No model was trained without a fold twice over: what it says there is never used.
+        # No pair leaves out (f, f), so out[f] stays uniform on fold f's rows; nothing uses those.
         out = np.full(shape, 1 / self.problem.classes, dtype=np.float32)
         for (f, g), rows, one in zip(pairs, both, said, strict=True):
             for mine, other in ((f, g), (g, f)):
@@ -198,9 +198,9 @@ class Folds:
         return out
 
     def _ask(self, tasks: Sequence[Task], rows: Sequence[Labels]) -> list[Any]:
-        """Train the tasks; return for each what it says of its rows, and the seconds it took.
+        """Train the tasks; return for each its predictions for its rows, and its seconds.
 
-        None stands for what the time did not allow.
+        The answer is None for tasks that the deadline stopped.
         """
         at = {id(task): i for i, task in enumerate(tasks)}
         groups: list[list[Task]] = []
@@ -231,6 +231,6 @@ class Folds:
 
 
 def train_all(problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
-    """Train tasks of any learners, in parallel."""
+    """Train tasks of any mix of learners, in parallel."""
     found = parallel.run([partial(type(t.learner).train, problem, [t]) for t in tasks])
     return [one for (one,) in found]
