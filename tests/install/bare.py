@@ -49,7 +49,7 @@ for kind in nf.registry.values():
     assert logits.grad.isfinite().all(), kind
     assert str(nf.loss(str(loss))) == str(loss)
     nf.linear_loss(torch.ones(8, 3), torch.ones(4, 3), target, loss)
-    assert str(nf.audit(loss, classes=4, noise=T)), kind
+    quietly(nf.audit, loss, 4, T)
     for question in (nf.asymmetry_ratio, nf.is_symmetric, nf.is_completely_asymmetric):
         quietly(question, loss)
     for question in (nf.calibration, nf.excess_risk_constant):

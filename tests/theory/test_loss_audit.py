@@ -7,20 +7,13 @@ import time
 import numpy as np
 import pytest
 import torch
+from registered import NAMES, text_of
 
 from noiseproof import noise
 from noiseproof.errors import NoiseError, TheoryError
-from noiseproof.losses import AGCE, Loss, Pointwise, loss, registry
+from noiseproof.losses import AGCE, Loss, Pointwise, loss
 from noiseproof.noise import TransitionMatrix
 from noiseproof.theory import audit
-
-PARAMETERS = {
-    "AGCE": "(a=0.6, q=0.6)",
-    "AUL": "(a=3, p=0.1)",
-    "AEL": "(a=2.5)",
-    "SCE": "(alpha=1, beta=1)",
-    "Normalized": "(AEL(a=1))",
-}
 
 
 def test_the_papers_setting():
@@ -114,9 +107,9 @@ def test_questions_that_cannot_be_asked():
         audit("CE", classes=1)
 
 
-@pytest.mark.parametrize("name", sorted(registry))
+@pytest.mark.parametrize("name", NAMES)
 def test_every_registered_loss(name):
-    found = audit(name + PARAMETERS.get(name, ""), noise="symmetric:0.6")
+    found = audit(text_of(name), noise="symmetric:0.6")
     read = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert read["text"] == str(loss(read["text"]))
     assert read["verdict"] == found.verdict

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from noiseproof.errors import TheoryError
-from noiseproof.losses import Loss, Normalized, WeightedSum
+from noiseproof.losses import AMSE, Loss, Normalized, WeightedSum
 from noiseproof.theory.interval import (
     as_loss,
     check_decreasing,
@@ -66,10 +66,22 @@ def is_asymmetric(loss: Loss | str, weights: Weights) -> bool:
         Definition 2.
     """
     search = RiskSearch(as_loss(loss), as_weights(weights))
+    if search.m == int(search.weights.argmax()) and _is_proved_on(search.loss, search.weights):
+        return True
     search.look_around()
     if search.attained:
         search.descend()
     return search.attained
+
+
+def _is_proved_on(loss: Loss, weights: Tensor) -> bool:
+    """Whether the loss has a condition in closed form that ``weights`` meet (AMSE, and JAL)."""
+    if isinstance(loss, WeightedSum):  # Theorem 5
+        terms = loss.losses
+        return any(isinstance(term, AMSE) for term in terms) and all(
+            _is_proved_on(term, weights) or _is_proved(term, len(weights)) for term in terms
+        )
+    return isinstance(loss, AMSE) and loss.asymmetric_on(weights.tolist())
 
 
 def is_completely_asymmetric(loss: Loss | str, classes: int = 10) -> bool:
