@@ -14,15 +14,13 @@ from noiseproof.errors import MissingExtraError, TheoryError
 
 
 def build(kind):
-    """A loss of a class: parameters without a default are 1.5, which all of them allow."""
-    if kind is nf.Normalized:
-        return kind(nf.GCE())
+    """A loss of a class: numbers without a default are 1.5, which all of them allow."""
     required = [
         name
         for name, parameter in inspect.signature(kind).parameters.items()
         if parameter.default is parameter.empty
     ]
-    return kind(**dict.fromkeys(required, 1.5))
+    return kind(**{name: nf.GCE() if name == "base" else 1.5 for name in required})
 
 
 def says(extra, call):
