@@ -1,4 +1,4 @@
-"""Which losses suit a noise."""
+"""Recommend losses for a noise."""
 
 from noiseproof.advise.recommend import Advice, Recommendation, recommend
 

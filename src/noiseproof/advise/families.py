@@ -1,4 +1,4 @@
-"""The families of asymmetric losses, each as one line from mild to strict: its ratio r."""
+"""The families of asymmetric losses, each ordered from mild to strict by its ratio r."""
 
 import math
 from collections.abc import Callable
@@ -8,21 +8,21 @@ from noiseproof.losses import AEL, AGCE, AUL, NCE, Loss
 
 Make = Callable[[float], Loss]
 
-#: Lower than any noise asks for: from here on the losses are cross entropy in all but name.
+#: No noise needs a lower ratio; below it, the losses behave like cross entropy.
 LOWEST = 0.05
-#: Above it comes r = 1, which AEL does not have.
+#: Ratios above this become r = 1, which AEL cannot reach.
 HIGHEST = 0.98
-#: With more classes than these, the paper's weights for CIFAR-100; else those for CIFAR-10.
+#: With more classes than this, use the paper's weights for CIFAR-100, otherwise for CIFAR-10.
 MANY = 50
 
 
 @dataclass(frozen=True)
 class Family:
-    """Losses that differ in their asymmetry ratio alone.
+    """Losses that differ only in their asymmetry ratio.
 
     Args:
-        name: as in the paper's tables.
-        at: the loss of ratio r, LOWEST <= r <= 1.
+        name: the name in the paper's tables.
+        at: returns the loss of ratio r, LOWEST <= r <= 1.
         with_nce: whether NCE is added, which keeps the ratio (Theorem 5).
     """
 
@@ -31,7 +31,7 @@ class Family:
     with_nce: bool = False
 
     def loss(self, ratio: float, classes: int) -> Loss:
-        """Return the member of ratio ``ratio``, or the nearest there is.
+        """Return the member with this ratio, or the nearest one.
 
         >>> print(families()[0].loss(0.5, classes=10))
         AGCE(a=0.215, q=0.6)
@@ -50,15 +50,15 @@ def agce(ratio: float) -> Loss:
 
 
 def aul(ratio: float) -> Loss:
-    """AUL with p = 2, over a so that its slope is near 1; p = 1, which is MAE, for r = 1."""
+    """AUL with p = 2, divided by a so that its slope is near 1; p = 1, which is MAE, for r = 1."""
     if ratio > HIGHEST:
         return AUL(a=2, p=1)
-    a = float(f"{1 + _up(_odds(ratio)):.10g}")  # 1 / (1 - r), without the dust of the sum
+    a = float(f"{1 + _up(_odds(ratio)):.10g}")  # 1 / (1 - r), without rounding errors of the sum
     return _scaled(AUL(a=a, p=2), 1 / a)
 
 
 def ael(ratio: float) -> Loss:
-    """AEL, times a so that its slope is near 1; it comes near r = 1 and does not reach it."""
+    """AEL times a, so that its slope is near 1; it approaches r = 1 but does not reach it."""
     a = _up(-1 / math.log(min(ratio, HIGHEST)))
     return _scaled(AEL(a=a), a)
 
@@ -70,7 +70,7 @@ def families() -> tuple[Family, ...]:
 
 
 def _scaled(loss: AUL | AEL, factor: float) -> Loss:
-    # Where a is large the plain loss has slopes that no learning rate is made for.
+    # With a large a, the slopes of the plain loss do not suit usual learning rates.
     return float(f"{factor:.3g}") * loss if loss.a > 2 else loss
 
 
@@ -79,6 +79,6 @@ def _odds(share: float) -> float:
 
 
 def _up(value: float) -> float:
-    """Round up to three digits: every family's ratio grows with a, so the margin is kept."""
+    """Round up to three digits; every family's ratio grows with a, so the margin is kept."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 2)
     return float(f"{math.ceil(value / unit - 1e-9) * unit:.3g}")

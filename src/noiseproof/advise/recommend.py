@@ -1,4 +1,4 @@
-"""Which loss, with which parameters, for noise that is known or was estimated."""
+"""Recommend losses, with their parameters, for a known or estimated noise."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -12,8 +12,8 @@ from noiseproof.noise import EstimatedTransition, Noise, TransitionMatrix, estim
 from noiseproof.theory import asymmetry_ratio
 from noiseproof.theory.tolerance import symmetric_rate
 
-#: The margin c*r to keep: the least measured that has 90 % of what the best gained over CE, on
-#: digits (``benchmarks/margin.py``, docs/recommend.md).
+#: The margin c*r to keep: on digits, the smallest one measured with about 90 % of the best gain
+#: over CE (``benchmarks/margin.py``, docs/recommend.md).
 MARGIN = 2.0
 
 
@@ -23,12 +23,12 @@ class Advice:
 
     Attributes:
         loss: the loss, ready to train with.
-        family: such as ``"NCE+AGCE"``.
-        clean_level: c of the noise; for an estimated one the lower end of its interval.
+        family: the family, such as ``"NCE+AGCE"``.
+        clean_level: c of the noise; for an estimated noise, the lower end of its interval.
         ratio: the asymmetry ratio r of the loss.
-        margin: c * r; at 1 and above Theorem 6 proves the loss tolerant.
-        tolerates: the largest symmetric noise rate it withstands with so many classes.
-        why: one sentence.
+        margin: c * r; from 1 on, Theorem 6 proves the loss tolerant.
+        tolerates: the largest symmetric noise rate that it withstands with this many classes.
+        why: the reason, in one sentence.
     """
 
     loss: Loss
@@ -58,10 +58,10 @@ class Recommendation(Sequence[Advice]):
     """Losses for a noise, the best first: a sequence of :class:`Advice`. Print it for a table.
 
     Attributes:
-        noise: the matrix the advice is for.
-        wanted: the margin c*r that was to be kept.
-        advice: one loss a family.
-        warnings: what to know of the noise, in words.
+        noise: the matrix that the advice is for.
+        wanted: the margin c*r that was asked for.
+        advice: one loss per family.
+        warnings: what to know about the noise, in words.
     """
 
     noise: TransitionMatrix
@@ -110,22 +110,23 @@ def recommend(
     probabilities: Any = None,
     dataset: str | None = None,
 ) -> Recommendation:
-    """Return the losses that tolerate a noise with some margin, and no more than that.
+    """Return losses that tolerate a noise with a margin, and are no stricter than that.
 
-    More ratio is more tolerance and less fitting (the paper's rule), so each family gets the
-    lowest ratio r with c * r >= ``margin``; r near 1 where c is less than the margin. The order is
-    that of the paper's practice: single losses first, and with more than 50 classes NCE with each.
-    On digits the families came within half a point of each other, which is no ground to rank by.
+    A higher ratio means more tolerance and less fitting (the paper's rule), so each family gets
+    the lowest ratio r with c * r >= ``margin``, or r near 1 if c is below the margin. The order
+    follows the paper's practice: single losses first, or, with more than 50 classes, those with
+    NCE. On digits the families were within half a point of each other, too close to rank them.
 
     Args:
         noise: a transition matrix, text such as ``"symmetric:0.4"``, or labels.
-        classes: K or the names of the classes, where ``noise`` does not say.
-        margin: c * r to keep, >= 1. For an estimated matrix c is the lower end of its interval.
-        probabilities: (N, K) out-of-sample, where ``noise`` is labels: the noise is estimated.
-        dataset: whose confusions ``"asymmetric:0.3"`` means.
+        classes: K or the names of the classes, if ``noise`` does not say.
+        margin: c * r to keep, >= 1. For an estimated matrix, c is the lower end of its interval.
+        probabilities: (N, K) out-of-sample predictions if ``noise`` is labels, whose noise is then
+            estimated.
+        dataset: the data set whose confusions ``"asymmetric:0.3"`` refers to.
 
     Raises:
-        TheoryError: where clean labels do not dominate, c <= 1; it names the two classes.
+        TheoryError: if clean labels do not dominate, c <= 1; it names the two classes.
 
     >>> advice = recommend("symmetric:0.8", classes=10)[0]
     >>> round(advice.clean_level, 3), advice.margin >= 2

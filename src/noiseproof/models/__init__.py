@@ -1,4 +1,4 @@
-"""The paper's networks, and two small ones for vectors.
+"""The paper's networks, and two small networks for vectors.
 
 >>> import torch
 >>> from noiseproof import models

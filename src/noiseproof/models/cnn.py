@@ -6,10 +6,10 @@ from noiseproof.models.network import Network
 
 
 def block(inputs: int, outputs: int, pool: bool = False) -> nn.Sequential:
-    """Make a 3x3 convolution, batch norm and ReLU, with 2x2 max-pooling where asked.
+    """Make a block of 3x3 convolution, batch norm and ReLU, optionally with 2x2 max-pooling.
 
-    The pooling comes before the ReLU: the maximum commutes with it, so the numbers are those of
-    pooling last, and the ReLU has a quarter of the work.
+    Pooling comes before the ReLU. The two commute, so the result is that of pooling last, and the
+    ReLU has a quarter of the work.
     """
     layers: list[nn.Module] = [nn.Conv2d(inputs, outputs, 3, padding=1), nn.BatchNorm2d(outputs)]
     if pool:
@@ -21,7 +21,7 @@ class CNN(Network):
     """Blocks of convolution, a linear layer with batch norm and ReLU, and the last layer."""
 
     def __init__(self, body: nn.Sequential, flat: int, width: int, classes: int) -> None:
-        """Take the blocks; ``flat`` numbers come out of them, ``width`` are the features."""
+        """Take the blocks, their number of outputs ``flat``, and the number of features."""
         super().__init__()
         self.body = body
         self.neck = nn.Sequential(nn.Linear(flat, width), nn.BatchNorm1d(width), nn.ReLU())
@@ -34,7 +34,7 @@ class CNN(Network):
 
 
 def cnn4(classes: int, channels: int, height: int, width: int) -> CNN:
-    """Make the network for MNIST: two convolutions, two linear layers; 422,090 parameters there."""
+    """Make the network for MNIST: two convolutions, two linear layers; 422,090 parameters."""
     body = nn.Sequential(block(channels, 32, pool=True), block(32, 64, pool=True))
     return CNN(body, 64 * (height // 4) * (width // 4), 128, classes)
 

@@ -1,4 +1,4 @@
-"""Networks for vectors, which read images too by flattening them."""
+"""Networks for vectors; images are flattened."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ from noiseproof.models.network import Network
 
 
 class Dense(Network):
-    """Hidden layers, each linear with batch norm and ReLU, and the last layer.
+    """Hidden layers, each linear with batch norm and ReLU, then the last layer.
 
-    Without hidden layers it is a linear classifier.
+    Without hidden layers, the network is a linear classifier.
     """
 
     def __init__(self, classes: int, inputs: int, hidden: Sequence[int] = ()) -> None:
-        """Read ``inputs`` numbers; ``hidden`` has the width of each hidden layer."""
+        """Take the number of inputs, and the width of each hidden layer."""
         super().__init__()
         layers: list[nn.Module] = [nn.Flatten()]
         for width in hidden:

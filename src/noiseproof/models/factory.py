@@ -1,4 +1,4 @@
-"""Networks by name."""
+"""Build networks by name."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ _NETWORKS: dict[str, Callable[[int, Shape, Sequence[int]], Network]] = {
     "linear": lambda classes, shape, _: Dense(classes, math.prod(shape)),
 }
 
-#: The names :func:`build` knows.
+#: The names that :func:`build` knows.
 NAMES = tuple(_NETWORKS)
 
 
@@ -48,13 +48,13 @@ def build(
     generator: torch.Generator,
     hidden: Sequence[int] = (256, 256),
 ) -> Network:
-    """Make a network, on the CPU in float32, its initial weights drawn from ``generator`` alone.
+    """Make a network on the CPU in float32, with initial weights drawn only from ``generator``.
 
     Args:
         name: ``cnn4``, ``cnn8``, ``resnet34``, ``resnet50``, ``mlp`` or ``linear``.
-        classes: K, how many logits it gives.
-        input_shape: one input, (C, H, W) or (d,): the ``shape`` of a data set.
-        generator: a CPU generator; the global one is neither read nor moved.
+        classes: K, the number of logits.
+        input_shape: the shape of one input, (C, H, W) or (d,): the ``shape`` of a data set.
+        generator: a CPU generator; the global one is neither used nor advanced.
         hidden: the widths of the hidden layers, for ``mlp``.
 
     >>> build("linear", 3, (4,), generator=torch.Generator().manual_seed(0))(torch.ones(1, 4)).shape
@@ -67,8 +67,8 @@ def build(
     shape = tuple(int(n) for n in input_shape)
     if not shape or min(shape) < 1:
         raise ParameterError(f"expected input_shape (C, H, W) or (d,), all >= 1, got {shape}")
-    # Layers made on the meta device draw nothing: torch's own initialisation would use up
-    # random numbers of the global generator, and time.
+    # Layers on the meta device draw nothing; torch's own initialisation would cost time and
+    # advance the global generator.
     with torch.device("meta"):
         network = _NETWORKS[name](classes, shape, hidden)
     network.to_empty(device="cpu")

@@ -1,4 +1,4 @@
-"""What every network is: features, then one linear layer."""
+"""The base class of networks: features, then one linear layer."""
 
 import torch
 from torch import Tensor, nn
@@ -7,14 +7,14 @@ from torch import Tensor, nn
 class Network(nn.Module):
     """A classifier whose last layer is linear.
 
-    A subclass says :meth:`features` and sets ``head``. Networks are made by
-    :func:`~noiseproof.models.build`, which draws the initial weights.
+    A subclass defines :meth:`features` and sets ``head``. :func:`~noiseproof.models.build` makes
+    networks and draws their initial weights.
     """
 
     head: nn.Linear
 
     def features(self, x: Tensor) -> Tensor:
-        """Return what the last layer sees, shape (N, width)."""
+        """Return the input of the last layer, shape (N, width)."""
         raise NotImplementedError(f"{type(self).__name__} does not say `features`")
 
     def forward(self, x: Tensor) -> Tensor:
@@ -25,13 +25,13 @@ class Network(nn.Module):
 
 @torch.no_grad()
 def initialise(network: nn.Module, generator: torch.Generator) -> None:
-    """Draw all weights anew: convolutions Kaiming-uniform (fan-in), linear layers Xavier-uniform.
+    """Draw all weights: convolutions Kaiming-uniform (fan-in), linear layers Xavier-uniform.
 
-    Biases are 0, batch norms the identity. No other source of random numbers is used.
+    Biases become 0 and batch norms the identity. No other source of random numbers is used.
 
     Args:
-        network: what to initialise, in place.
-        generator: on the device of the network.
+        network: the network, which is changed in place.
+        generator: a generator on the device of the network.
     """
     for module in network.modules():
         if isinstance(module, nn.Conv2d):

@@ -16,10 +16,10 @@ def _convolution(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.
 
 
 class Residual(nn.Module):
-    """ReLU(path(x) + shortcut(x)), the shortcut a 1x1 convolution where the shape changes."""
+    """ReLU(path(x) + shortcut(x)); the shortcut is a 1x1 convolution if the shape changes."""
 
     def __init__(self, path: nn.Sequential, inputs: int, outputs: int, stride: int) -> None:
-        """Take the path, and what it makes of the shape of its input."""
+        """Take the path, its numbers of channels and its stride."""
         super().__init__()
         self.path = path
         self.shortcut: nn.Module = (
@@ -34,7 +34,7 @@ class Residual(nn.Module):
 
 
 def basic(inputs: int, width: int, stride: int) -> Residual:
-    """Make a block of two 3x3 convolutions, ``width`` channels out."""
+    """Make a block of two 3x3 convolutions with ``width`` output channels."""
     path = nn.Sequential(
         _convolution(inputs, width, 3, stride), nn.ReLU(), _convolution(width, width, 3)
     )
@@ -42,7 +42,7 @@ def basic(inputs: int, width: int, stride: int) -> Residual:
 
 
 def bottleneck(inputs: int, width: int, stride: int) -> Residual:
-    """Make a block of 1x1, 3x3 (with the stride) and 1x1 convolutions, 4 ``width`` channels out."""
+    """Make a block of 1x1, 3x3 (strided) and 1x1 convolutions with 4 ``width`` output channels."""
     path = nn.Sequential(
         _convolution(inputs, width, 1),
         nn.ReLU(),
@@ -54,7 +54,7 @@ def bottleneck(inputs: int, width: int, stride: int) -> Residual:
 
 
 class ResNet(Network):
-    """A stem, four stages of residual blocks, the mean over the pixels, the last layer."""
+    """A stem, four stages of residual blocks, a mean over the pixels, and the last layer."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class ResNet(Network):
         depths: tuple[int, int, int, int],
         classes: int,
     ) -> None:
-        """Take a stem of 64 channels; a block gives ``expansion`` times its width in channels."""
+        """Take a stem of 64 channels; a block outputs ``expansion`` times its width in channels."""
         super().__init__()
         self.stem = stem
         blocks, inputs = [], 64
@@ -82,14 +82,14 @@ class ResNet(Network):
 
 
 def resnet34(classes: int, channels: int) -> ResNet:
-    """Make the paper's network for CIFAR-100: 3x3 stem, no pooling; 21,328,292 parameters there."""
+    """Make the paper's network for CIFAR-100: 3x3 stem, no pooling; 21,328,292 parameters."""
     stem = nn.Sequential(_convolution(channels, 64, 3), nn.ReLU())
     return ResNet(stem, basic, 1, (3, 4, 6, 3), classes)
 
 
 def resnet50(classes: int, channels: int) -> ResNet:
     """Make the paper's network for WebVision: 7x7 stem with stride 2, then pooling."""
-    # Pooling before the ReLU, as in the other networks: the same numbers. The padding of the
-    # pooling is never the maximum, so it commutes too.
+    # Pool before the ReLU, as in the other networks: the result is the same, because padding is
+    # never the maximum.
     stem = nn.Sequential(_convolution(channels, 64, 7, 2), nn.MaxPool2d(3, 2, 1), nn.ReLU())
     return ResNet(stem, bottleneck, 4, (3, 4, 6, 3), classes)

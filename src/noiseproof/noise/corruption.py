@@ -1,4 +1,4 @@
-"""Corruption: the noisy labels, with the receipt of what was done to the clean ones."""
+"""Corruption: noisy labels, with a receipt of how they differ from the clean ones."""
 
 import hashlib
 import sys
@@ -15,12 +15,12 @@ from noiseproof.noise.labels import Integers, Labels, as_labels, count_classes, 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corruption(Generic[Labels]):
-    """Noisy labels and what made them so; ``len``, indexing, iteration and numpy read the labels.
+    """Noisy labels with their receipt; ``len``, indexing, iteration and numpy read the labels.
 
     Attributes:
         labels: (N,) int64, a tensor if the clean labels were one, otherwise an array.
-        changed: (N,) bool in the same container, true where the label differs from the clean one.
-        counts: (K, K) int64, samples of class i that are now labelled j.
+        changed: (N,) bool in the same container, true if the label differs from the clean one.
+        counts: (K, K) int64, the number of samples of class i that are now labelled j.
         hash: SHA-256 of the number of classes and the noisy labels, as little-endian int64.
 
     >>> noisy = human_corruption(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]))
@@ -40,17 +40,17 @@ class Corruption(Generic[Labels]):
 
     @property
     def matrix(self) -> NDArray[np.float64]:
-        """The realised matrix, (K, K), rows summing to one.
+        """The realised matrix (K, K), with rows summing to one.
 
-        A class that has no sample was left as it is, so its row is that of the identity;
-        ``counts`` tells the two apart.
+        A class without samples has the row of the identity; ``counts`` tells it from a class that
+        was left unchanged.
         """
         sizes = self.counts.sum(axis=1, keepdims=True)
         return np.where(sizes > 0, self.counts / np.maximum(sizes, 1), np.eye(len(self.counts)))
 
     @property
     def rate(self) -> float:
-        """The realised share of labels that differ from the clean ones; 0 where there are none."""
+        """The realised share of labels that differ from the clean ones; 0 without labels."""
         return int(self.changed.sum()) / len(self) if len(self) else 0.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,12 +84,12 @@ class Corruption(Generic[Labels]):
 
 
 def human_corruption(clean: Labels, given: Any, classes: int | None = None) -> Corruption[Labels]:
-    """Return the receipt of labels that people, or anyone else, gave in place of the clean ones.
+    """Return the receipt of labels that people, or anyone else, gave instead of the clean ones.
 
     Args:
         clean: (N,) true labels; the noisy ones come back in the same container.
-        given: (N,) the labels given.
-        classes: K; one more than the largest label where it is left out.
+        given: (N,) the given labels.
+        classes: K; by default one more than the largest label.
 
     >>> human_corruption(np.array([0, 1, 2, 2]), [0, 2, 2, 1]).rate
     0.5
@@ -101,7 +101,7 @@ def human_corruption(clean: Labels, given: Any, classes: int | None = None) -> C
 
 
 def receipt(true: Integers, noisy: Integers, classes: int, labels: Labels) -> Corruption[Labels]:
-    """Return the receipt of ``true`` having become ``noisy``, in the container of ``labels``."""
+    """Return the receipt for ``true`` becoming ``noisy``, in the container of ``labels``."""
     counts = np.bincount(true * classes + noisy, minlength=classes * classes)
     return Corruption(
         like(noisy, labels),

@@ -42,7 +42,7 @@ def symmetric(K: int, rate: float, classes: Sequence[str] | None = None) -> Tran
 
 
 def pair_flip(K: int, rate: float, classes: Sequence[str] | None = None) -> TransitionMatrix:
-    """Pair flip: each class is taken for the next, the last for the first, T_{i, i+1} = rate.
+    """Pair flip: each class is mistaken for the next, the last for the first, T_{i, i+1} = rate.
 
     >>> pair_flip(3, 0.25).matrix
     array([[0.75, 0.25, 0.  ],
@@ -56,13 +56,13 @@ def pair_flip(K: int, rate: float, classes: Sequence[str] | None = None) -> Tran
 def superclass(
     groups: str | Sequence[object], rate: float, classes: int | Sequence[str] | None = None
 ) -> TransitionMatrix:
-    """Each class is taken for the next one of its super-class, in a circle.
+    """Super-class noise: each class is mistaken for the next one of its super-class, in a circle.
 
     Args:
         groups: the super-class of each of the K classes, or "cifar100". A class that is alone in
             its super-class is never mistaken.
-        rate: the share of labels that are wrong in each class, from 0 to 1.
-        classes: names of the classes, or their number for a check.
+        rate: the share of wrong labels in each class, from 0 to 1.
+        classes: the names of the classes, or their number as a check.
 
     >>> superclass(["pet", "car", "pet", "car"], 0.25).matrix
     array([[0.75, 0.  , 0.25, 0.  ],
@@ -89,17 +89,18 @@ def asymmetric(
     classes: int | Sequence[str] | None = None,
     variant: Variant = "corrected",
 ) -> TransitionMatrix:
-    """Asymmetric noise: each class of a map is taken for one other class, T_{i, map(i)} = rate.
+    """Asymmetric noise: each class of a map is mistaken for one other, T_{i, map(i)} = rate.
 
     Args:
-        which: "mnist", "cifar10" or "cifar100", or a map of your own from true to given classes,
-            by number or, where ``classes`` has names, by name.
-        rate: the share of labels that are wrong in each class of the map, from 0 to 1.
-        classes: the number of classes or their names; needed for a map that leaves out the last.
-        variant: "released" is what the authors' code does where it departs from the paper.
+        which: "mnist", "cifar10" or "cifar100", or your own map from true to given classes, by
+            number or, if ``classes`` has names, by name.
+        rate: the share of wrong labels in each class of the map, from 0 to 1.
+        classes: the number of classes or their names; required if the map omits the last class.
+        variant: "released" does what the authors' code does where it departs from the paper.
             CIFAR-10: a class is drawn after those before it were relabelled, so cats that became
             dogs may become cats again, and cat -> dog is rate (1 - rate). CIFAR-100: i -> i + 1
-            in blocks of five *numbers*, though super-classes are not numbered so. MNIST: the same.
+            in blocks of five *numbers*, although super-classes are not numbered like that. MNIST:
+            no difference.
 
     >>> asymmetric("mnist", 0.4)
     TransitionMatrix(10 classes, rate 0.2, clean level 1.5, dominant)
@@ -133,13 +134,13 @@ def check_rate(rate: float) -> float:
         raise NoiseError(f"expected a rate from 0 to 1, got {rate!r}") from None
     if not 0 <= value <= 1:
         raise NoiseError(f"expected a rate from 0 to 1, got {value:g}")
-    return abs(value)  # 0 rather than -0, which would be spelled with its sign
+    return abs(value)  # turns -0 into 0, which is written without a sign
 
 
 def split_classes(
     classes: int | Sequence[str] | None,
 ) -> tuple[int | None, tuple[str, ...] | None]:
-    """Return the number of classes and their names, each None where it is not known.
+    """Return the number of classes and their names, each None if unknown.
 
     >>> split_classes(["ham", "spam"])
     (2, ('ham', 'spam'))

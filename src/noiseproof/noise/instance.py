@@ -1,4 +1,4 @@
-"""Instance-dependent noise: what a sample is mistaken for depends on what it looks like."""
+"""Instance-dependent noise: the features of a sample decide what it is mistaken for."""
 
 import math
 from typing import Any
@@ -23,19 +23,20 @@ def instance_dependent(
 ) -> Corruption[Labels]:
     """Return labels flipped by a noise that depends on each sample's features.
 
-    Sample n with features x and class y flips with probability q_n, from a normal distribution of
-    mean ``rate`` and standard deviation 0.1 truncated to [0, 1]. It goes to class j != y with
-    probability softmax(x W_y)_j over those j, W_y a random (d, K) projection that each class has
-    of its own. Features are centred and divided by their overall standard deviation first: their
-    unit does not matter. As in the literature, the truncation lifts the realised rate where
-    ``rate`` is within about 0.2 of 0 (0.1 gives 0.129) and lowers it near 1; a rate of 0 is none.
+    Sample n with features x and class y flips with probability q_n, drawn from a normal
+    distribution with mean ``rate`` and standard deviation 0.1, truncated to [0, 1]. It goes to
+    class j != y with probability softmax(x W_y)_j over those j, where W_y is a random (d, K)
+    projection for each class. Features are first centred and divided by their overall standard
+    deviation, so their unit does not matter. As in the literature, the truncation raises the
+    realised rate if ``rate`` is within about 0.2 of 0 (0.1 gives 0.129) and lowers it near 1; a
+    rate of 0 means no noise.
 
     Args:
-        features: (N, ...) numbers, pixels say; a tensor or an array.
+        features: (N, ...) numbers, such as pixels; a tensor or an array.
         labels: (N,) true labels; the noisy ones come back in the same container.
         rate: the mean flip rate, from 0 to 1.
         seed: the noise is drawn from the stream "noise" of this seed.
-        classes: K; one more than the largest label where it is left out.
+        classes: K; by default one more than the largest label.
 
     Reference: Xia et al., Part-dependent label noise, NeurIPS 2020.
 
@@ -52,8 +53,8 @@ def instance_dependent(
     centre, scale = _moments(rows)
     noisy = true.copy()
     for y in range(K):
-        # Uniform entries of variance one: a projection sums so many that normal ones would do
-        # the same, and uniform ones come out of the stream without a transcendental function.
+        # Uniform entries of variance one: a projection sums so many that normal entries would
+        # give the same, and uniform ones need no transcendental function.
         projection = (generator.random((rows.shape[1], K)) - 0.5) * math.sqrt(12)
         members = np.flatnonzero(flips & (true == y))
         for start in range(0, len(members), BLOCK):
@@ -64,7 +65,7 @@ def instance_dependent(
 
 
 def _flip_rates(rate: float, count: int, generator: np.random.Generator) -> Floats:
-    """Draw flip rates by the inverse of the truncated normal's distribution function."""
+    """Draw flip rates with the inverse distribution function of the truncated normal."""
     uniform = torch.from_numpy(generator.random(count))
     if rate == 0:
         return np.zeros(count)

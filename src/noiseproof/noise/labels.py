@@ -1,4 +1,4 @@
-"""Labels in, labels out: a tensor for a tensor, an array for anything else."""
+"""Conversion of labels: tensors come back as tensors, anything else as arrays."""
 
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ Integers = NDArray[np.int64]
 
 
 def to_array(values: Any) -> NDArray[Any]:
-    """Return a tensor (of any device and float width), array or sequence as a numpy array.
+    """Return a tensor (on any device, of any float type), array or sequence as a numpy array.
 
     >>> to_array(torch.ones(2, dtype=torch.bfloat16))
     array([1., 1.], dtype=float32)
@@ -46,7 +46,7 @@ def as_labels(labels: Any, classes: int | None = None) -> Integers:
 
 
 def count_classes(*labels: Integers) -> int:
-    """Return the least number of classes (two at least) that ``labels`` can come from."""
+    """Return the smallest number of classes, at least two, that contains ``labels``."""
     return max(2, *(1 + int(vector.max(initial=0)) for vector in labels))
 
 

@@ -30,7 +30,7 @@ def check_matrix(matrix: Any, place: Callable[[int], str] = lambda i: f"row {i}"
     sums = array.sum(axis=1)
     for i in np.flatnonzero(np.abs(sums - 1) > 1e-6)[:1]:
         raise NoiseError(f"{place(i)} sums to {sums[i]:.7g}, not to 1")
-    # A sum that is one but for rounding is left alone: a matrix read back is then the same matrix.
+    # Leave sums that are one up to rounding: a matrix that is saved and read back stays the same.
     rough = np.abs(sums - 1) > 1e-12
     array[rough] /= sums[rough, None]
     array.flags.writeable = False
@@ -38,12 +38,12 @@ def check_matrix(matrix: Any, place: Callable[[int], str] = lambda i: f"row {i}"
 
 
 def off_diagonal(matrix: Floats) -> Floats:
-    """Return ``matrix`` with zeros on its diagonal: the flips alone."""
+    """Return ``matrix`` with zeros on its diagonal, which leaves the flips."""
     return np.where(np.eye(len(matrix), dtype=bool), 0.0, matrix)
 
 
 def largest_flips(matrix: Floats) -> Floats:
-    """Return (K,), for each class i the largest T_ij with j != i.
+    """Return (K,): for each class i, the largest T_ij with j != i.
 
     >>> largest_flips(np.array([[0.8, 0.2, 0.0], [0.3, 0.6, 0.1], [0.0, 0.0, 1.0]]))
     array([0.2, 0.3, 0. ])
@@ -53,7 +53,7 @@ def largest_flips(matrix: Floats) -> Floats:
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Return the quotient, infinite where the denominator is 0."""
+    """Return the quotient, or infinity where the denominator is 0."""
     found = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.inf)
     np.divide(numerator, denominator, out=found, where=denominator > 0)
     return found

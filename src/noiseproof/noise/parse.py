@@ -1,4 +1,4 @@
-"""Noise written as text, "symmetric:0.4", with one spelling for the whole package."""
+"""Noise as text, such as "symmetric:0.4", with one spelling for the whole package."""
 
 import csv
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ _ALONE = ("none", "clean")
 def parse(
     text: str, classes: int | Sequence[str] | None = None, dataset: str | None = None
 ) -> Noise:
-    """Return the noise that ``text`` names; ``str`` of it is the text again.
+    """Return the noise that ``text`` names; ``str`` of it gives the text back.
 
     The texts are none (or clean), symmetric:RATE, asymmetric:RATE, asymmetric:RATE:released,
-    pair-flip:RATE, superclass:RATE, instance:RATE, human:WHICH and matrix:FILE, a CSV with a row a
-    line and, if it likes, the names of the classes in the first. What ``classes`` and ``dataset``
-    say is checked against the text at once; without them the text alone is.
+    pair-flip:RATE, superclass:RATE, instance:RATE, human:WHICH and matrix:FILE. FILE is a CSV with
+    one line per row of the matrix; the first line may hold the names of the classes. The text is
+    checked at once, also against ``classes`` and ``dataset`` if given.
 
     Args:
         text: the noise.
         classes: the number of classes or their names; known for the paper's data sets.
-        dataset: the name of the data set, which "asymmetric" and "superclass" need.
+        dataset: the name of the data set, required for "asymmetric" and "superclass".
 
     >>> noise = parse("asymmetric:0.3", dataset="mnist")
     >>> str(noise), noise.transition
@@ -61,7 +61,7 @@ def parse(
     noise = RateNoise(kind, rate, "released" if variants else "corrected", kept, dataset)
     needs_map = kind in ("asymmetric", "superclass")
     if kept is not None or (needs_map and dataset is not None):
-        noise.transition  # noqa: B018 -- what cannot be built is an error here, not at first use
+        noise.transition  # noqa: B018 -- raises here, not at first use, if it cannot be built
     return noise
 
 

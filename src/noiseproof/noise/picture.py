@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def draw(transition: "TransitionMatrix", ax: "Axes | None" = None) -> "Axes":
-    """Draw ``transition`` on ``ax``, or on a figure of its own, and return the axes.
+    """Draw ``transition`` on ``ax``, or on a new figure, and return the axes.
 
-    Values are written where K <= 20; beyond that they would not be legible.
+    Values are written if K <= 20; with more classes they would not be legible.
     """
     need("bench", "matplotlib")
     import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
-"""Draw noisy labels from a transition matrix, a class at a time, always from the original classes.
+"""Draw noisy labels from a transition matrix, class by class, always from the true classes.
 
-Of the generator only ``random`` is used: uniform doubles are the part of numpy's streams that is
-the same in every version and on every platform. Drawing a class after another one has been
-relabelled into it (erratum 2 of the released code) cannot happen here: the true labels are read,
-the noisy ones written, and the two are different arrays.
+Only the generator's ``random`` is used, because uniform doubles are the part of numpy's streams
+that is the same in every version and on every platform. The true labels are read and the noisy
+ones are written to another array, so a class is never drawn after samples of another class have
+been relabelled into it (erratum 2 of the released code).
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from noiseproof.noise.matrix import Floats
 
 
 def independent(matrix: Floats, true: Integers, generator: np.random.Generator) -> Integers:
-    """Draw each label by itself: P(noisy = j | true = i) = matrix[i, j]."""
+    """Draw each label independently: P(noisy = j | true = i) = matrix[i, j]."""
     uniform = generator.random(len(true))
     noisy = true.copy()
     for i, members in _by_class(np.argsort(true, kind="stable"), true, len(matrix)):
@@ -26,10 +26,10 @@ def independent(matrix: Floats, true: Integers, generator: np.random.Generator) 
 def exact(matrix: Floats, true: Integers, generator: np.random.Generator) -> Integers:
     """Flip exactly int((1 - matrix[i, i]) * n_i) of the n_i samples of class i.
 
-    Which samples flip is random. Their destinations share them out as the row says, each with its
-    expected number rounded down or up (systematic sampling, so that no destination is favoured).
+    The samples that flip are random. Each destination gets its expected number of them, rounded
+    down or up (systematic sampling, which favours no destination).
     """
-    # Within a class the order is random, so the head of it is a random subset.
+    # The order within a class is random, so its first samples are a random subset.
     order = np.lexsort((generator.random(len(true)), true))
     offset = generator.random(len(matrix))
     noisy = true.copy()
@@ -54,7 +54,7 @@ def _by_class(order: Integers, true: Integers, classes: int) -> Iterator[tuple[i
 def _inverse(row: Floats, points: Floats) -> Integers:
     """Return the inverse of the cumulative sum of ``row`` at ``points`` of [0, 1]."""
     edges = np.minimum(np.cumsum(row), 1)
-    # From the last class that can be drawn on, rounding may leave the sum short of one, and a
-    # point rounded to one would fall off the end.
+    # Rounding may leave the sum short of one, and then a point near one would fall off the end:
+    # give the rest to the last class that can be drawn.
     edges[np.flatnonzero(row)[-1] :] = np.inf
     return np.searchsorted(edges, points, side="right")

@@ -1,4 +1,4 @@
-"""What ``parse`` returns: a noise that has been named, and can be applied by who has the data.
+"""The results of ``parse``: named noises, to be applied to labels.
 
     Noise
     ├── RateNoise       none, symmetric:0.4, pair-flip:0.2, superclass:0.2, asymmetric:0.3,
@@ -9,12 +9,12 @@
 
 Each is frozen and has
 
-    str(noise)          the text again: ``str(parse(text)) == text``
+    str(noise)          the text: ``str(parse(text)) == text``
     noise.transition    its TransitionMatrix; None for the last two, which have none
     noise.apply(labels, seed=1, exact=False, features=None, human=None) -> Corruption
 
-``apply`` takes the same arguments for all, and each uses what it needs: ``exact`` is for a noise
-that has a matrix, ``features`` for instance noise, ``human`` for human labels.
+``apply`` takes the same arguments everywhere, and each noise uses what it needs: ``exact`` is for
+noises with a matrix, ``features`` for instance noise, ``human`` for human labels.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ from noiseproof.noise.transition import TransitionMatrix
 
 @dataclass(frozen=True)
 class RateNoise:
-    """A noise model that the number of classes, or the data set, and a rate make a matrix of.
+    """A noise whose matrix follows from a rate and the number of classes or the data set.
 
     >>> RateNoise("symmetric", 0.4, classes=10).transition
     TransitionMatrix(10 classes, rate 0.4, clean level 13.5, dominant)
@@ -59,7 +59,7 @@ class RateNoise:
 
     @property
     def transition(self) -> TransitionMatrix:
-        """The matrix; an error where neither the classes nor the data set say enough for one."""
+        """The matrix; raises NoiseError if the classes or the data set are missing."""
         if self.kind in ("asymmetric", "superclass"):
             return self._from_dataset()
         K, names = split_classes(self.classes)
@@ -91,7 +91,7 @@ class RateNoise:
 
 @dataclass(frozen=True)
 class MatrixNoise:
-    """A transition matrix that was read from the file ``path``."""
+    """A transition matrix read from the file ``path``."""
 
     path: str
     transition: TransitionMatrix
@@ -136,7 +136,7 @@ class InstanceNoise:
         features: Any = None,
         human: Any = None,
     ) -> Corruption[Labels]:
-        """Return ``labels`` after this noise, which ``features`` direct."""
+        """Return ``labels`` after this noise, which depends on ``features``."""
         if features is None:
             raise NoiseError(f"noise '{self}' needs the features of the samples")
         return instance_dependent(features, labels, self.rate, seed, self.classes)
@@ -144,7 +144,7 @@ class InstanceNoise:
 
 @dataclass(frozen=True)
 class HumanNoise:
-    """Labels that people gave: which set of them, by the name its publishers use."""
+    """Labels that people gave; ``which`` is the publishers' name for the set."""
 
     which: str
     classes: int | None = None
@@ -166,7 +166,7 @@ class HumanNoise:
         features: Any = None,
         human: Any = None,
     ) -> Corruption[Labels]:
-        """Return the labels ``human``, with the receipt of how they differ from ``labels``."""
+        """Return the labels ``human``, with a receipt of how they differ from ``labels``."""
         if human is None:
             raise NoiseError(f"noise '{self}' needs the labels that people gave")
         return human_corruption(labels, human, self.classes)

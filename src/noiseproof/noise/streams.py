@@ -1,4 +1,4 @@
-"""Independent streams of random numbers that grow from one seed, each under its own name."""
+"""Independent, named streams of random numbers from one seed."""
 
 import hashlib
 import operator
@@ -12,13 +12,13 @@ from noiseproof.errors import ParameterError
 def stream(seed: int, name: str) -> np.random.Generator:
     """Return the stream ``name`` of a run's ``seed``: "noise", "initialisation", "order", ...
 
-    Streams of different names, or of different seeds, are independent, so that a change in how one
-    is used moves none of the others. The bits are those of PCG64 with a spawn key made of the
-    SHA-256 of the name: the same on every platform.
+    Streams with different names or seeds are independent, so using one differently does not change
+    the others. The generator is PCG64 with a spawn key from the SHA-256 of the name, which gives
+    the same bits on every platform.
 
     Args:
         seed: the seed of the run, a whole number >= 0.
-        name: what the numbers are for.
+        name: the purpose of the numbers.
 
     >>> stream(1, "noise").random() == stream(1, "noise").random()
     True

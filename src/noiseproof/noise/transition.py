@@ -1,4 +1,4 @@
-"""TransitionMatrix: how often a label of one class is given to samples of another."""
+"""TransitionMatrix: how often samples of one class get the label of another."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Confusion(NamedTuple):
-    """Samples of class ``true`` labelled ``given``, and how far the clean label outweighs that."""
+    """Class ``true`` labelled as ``given``; ``level`` is how far the true label outweighs it."""
 
     true: int
     given: int
@@ -31,11 +31,11 @@ class Confusion(NamedTuple):
 class TransitionMatrix:
     """T[i, j] = P(noisy label j | true label i): a (K, K) matrix whose rows sum to one.
 
-    Immutable. A row that sums to one within 1e-6 is scaled to do so; any other is an error that
-    names it.
+    It is immutable. A row that sums to one within 1e-6 is rescaled; any other row raises an error
+    that names it.
 
     Args:
-        matrix: (K, K), K >= 2, finite and not negative.
+        matrix: (K, K) probabilities, K >= 2.
         classes: the K names of the classes, for messages and pictures.
 
     >>> T = TransitionMatrix([[0.9, 0.1], [0.3, 0.7]], classes=["ham", "spam"])
@@ -67,7 +67,7 @@ class TransitionMatrix:
 
     @property
     def clean_levels(self) -> Floats:
-        """(K,): for each class i, min over j != i of T_ii / T_ij; infinite where nothing flips."""
+        """For each class i, min over j != i of T_ii / T_ij, (K,); infinite if nothing flips."""
         return ratio(np.diag(self.matrix), largest_flips(self.matrix))
 
     @property
@@ -82,11 +82,11 @@ class TransitionMatrix:
 
     @property
     def rate(self) -> float:
-        """The share of wrong labels where all classes are equally frequent."""
+        """The share of wrong labels if all classes are equally frequent."""
         return self.rate_under(np.full(len(self), 1 / len(self)))
 
     def rate_under(self, prior: ArrayLike) -> float:
-        """Return the share of wrong labels where class i has frequency ``prior[i]``.
+        """Return the share of wrong labels if class i has frequency ``prior[i]``.
 
         >>> TransitionMatrix([[0.75, 0.25], [0.25, 0.75]]).rate_under([3, 1])
         0.25
@@ -99,7 +99,7 @@ class TransitionMatrix:
         return float(weights @ wrong / weights.sum())
 
     def strongest_confusion(self, i: int) -> int | None:
-        """Return the class j != i that class i is most often labelled as; None where none is.
+        """Return the class j != i that class i is most often labelled as; None if there is none.
 
         >>> TransitionMatrix([[0.6, 0.3, 0.1], [0, 1, 0], [0.2, 0.3, 0.5]]).strongest_confusion(2)
         1
@@ -110,8 +110,8 @@ class TransitionMatrix:
     def confusions(self, at_most: float = 1.0) -> list[Confusion]:
         """Return the confusions with T_ii / T_ij <= ``at_most``, the worst first.
 
-        With 1, those that break dominance; with 1/r, those that a loss of asymmetry ratio r is
-        not proved to withstand.
+        With 1, these are the confusions that break dominance; with 1/r, those that a loss of
+        asymmetry ratio r is not proved to withstand.
 
         >>> TransitionMatrix([[0.4, 0.5, 0.1], [0, 1, 0], [0.2, 0.3, 0.5]]).confusions()
         [Confusion(true=0, given=1, level=0.8)]
@@ -128,10 +128,10 @@ class TransitionMatrix:
         """Return noisy labels with their receipt, drawn from the stream "noise" of ``seed``.
 
         Args:
-            labels: (N,) true labels, an array or a tensor; the noisy ones come back as the same.
+            labels: (N,) true labels, an array or a tensor; the noisy ones have the same type.
             seed: the same seed gives the same labels on every platform.
-            exact: flip the same number in every class, int((1 - T_ii) n_i), as the paper does for
-                CIFAR, rather than each sample independently, as it does for MNIST.
+            exact: whether to flip exactly int((1 - T_ii) n_i) samples of class i, as the paper
+                does for CIFAR, instead of each sample independently, as it does for MNIST.
 
         >>> T = TransitionMatrix([[0.5, 0.5], [0, 1]])
         >>> T.corrupt(np.zeros(10, dtype=int), seed=1, exact=True).counts
@@ -144,17 +144,17 @@ class TransitionMatrix:
         return receipt(true, noisy, len(self), labels)
 
     def name(self, i: int) -> str:
-        """Return the name of class ``i``, or its number where classes have no names."""
+        """Return the name of class ``i``, or its number if classes have no names."""
         return self.classes[i] if self.classes else str(i)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw the matrix as a heat map, with its values where K <= 20, and return the axes."""
+        """Draw the matrix as a heat map, with its values if K <= 20, and return the axes."""
         from noiseproof.noise.picture import draw
 
         return draw(self, ax)
 
     def __matmul__(self, other: "TransitionMatrix") -> "TransitionMatrix":
-        """Return the noise of first ``self``, then ``other``: the product of the matrices."""
+        """Return the noise of ``self`` followed by ``other``: the product of the matrices."""
         if not isinstance(other, TransitionMatrix):
             return NotImplemented
         if len(self) != len(other):
@@ -178,7 +178,7 @@ class TransitionMatrix:
         return hash((self.matrix.tobytes(), self.classes))
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        # An unpickled array is writable again, unless it goes through the constructor.
+        # Unpickled arrays are writable; the constructor makes them read-only again.
         return TransitionMatrix, (self.matrix, self.classes)
 
     def __repr__(self) -> str:
