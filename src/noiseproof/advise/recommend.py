@@ -157,14 +157,14 @@ def _transition(
 ) -> TransitionMatrix:
     if probabilities is not None:
         if isinstance(noise, (TransitionMatrix, str)):
-            raise ParameterError("`probabilities` go with labels, not with a noise that is known")
+            raise ParameterError("`probabilities` are for labels; a known noise needs none")
         return estimate(noise, probabilities, None if isinstance(classes, int) else classes)
     if isinstance(noise, str):
         noise = parse(noise, classes, dataset)
     T = noise if isinstance(noise, TransitionMatrix) else getattr(noise, "transition", None)
     if T is None:
         if isinstance(noise, Noise):
-            raise NoiseError(f"noise {noise} has no transition matrix to hold a loss against")
+            raise NoiseError(f"noise {noise} has no transition matrix to check a loss against")
         raise NoiseError("labels alone do not say how noisy they are: give `probabilities` too")
     if isinstance(classes, int) and classes != len(T):
         raise NoiseError(f"noise of {len(T)} classes, but `classes` is {classes}")
@@ -201,11 +201,11 @@ def _ranked(T: TransitionMatrix, c: float, margin: float) -> Iterator[Advice]:
 
 def _why(with_nce: bool, c: float, r: float, margin: float) -> str:
     if c == math.inf:
-        kept = "the labels are clean, so it has next to no asymmetry and fits as cross entropy does"
+        kept = "the labels are clean, so it has almost no asymmetry and fits like cross entropy"
     elif r <= LOWEST * 1.2:
-        kept = f"the noise is so slight (c = {c:.3g}) that next to no asymmetry is enough"
+        kept = f"the noise is so slight (c = {c:.3g}) that almost no asymmetry is enough"
     elif c * r < margin * 0.999:
-        kept = f"c = {c:.3g} asks for nearly all the asymmetry there is"
+        kept = f"c = {c:.3g} requires nearly the largest possible asymmetry"
     else:
         kept = f"c*r = {c * r:.3g} keeps the margin of {margin:g} with the lowest r that does"
     return f"{kept}; NCE is added at the paper's weights" if with_nce else kept

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DataOption = Annotated[
     Path | None,
-    typer.Option("--data", help="Where the data sets are; $NOISEPROOF_DATA without it."),
+    typer.Option("--data", help="Folder of the data sets (default: $NOISEPROOF_DATA)."),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 NameArgument = Annotated[str, typer.Argument(help="Such as mnist; see `noiseproof data list`.")]
@@ -180,7 +180,7 @@ def fetch_data(name: NameArgument, data: DataOption = None, quiet: QuietOption =
 @group.command("verify")
 def verify_data(
     name: Annotated[
-        str | None, typer.Argument(help="Such as mnist; every data set that is there without it.")
+        str | None, typer.Argument(help="Such as mnist (default: every data set that is there).")
     ] = None,
     data: DataOption = None,
     as_json: JsonOption = False,

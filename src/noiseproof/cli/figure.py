@@ -1,4 +1,4 @@
-"""The figure command: those of the theory, and those of what was run."""
+"""The command figure: figures of the theory and of finished runs."""
 
 import sys
 from dataclasses import replace

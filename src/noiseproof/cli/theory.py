@@ -25,7 +25,7 @@ def audit(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show which noise a loss tolerates, and what else is known of it.
+    """Show which noise a loss tolerates, and what else is known about it.
 
     Example: noiseproof audit "AGCE(a=0.6, q=0.6)" --classes 10 --noise symmetric:0.8
     """

@@ -129,11 +129,13 @@ def _check_options(
         raise ParameterError("--test-embeddings: expected both --test and --embeddings beside it")
     if isinstance(test, tuple):
         if test_embeddings is not None:
-            raise ParameterError("expected test_embeddings beside the path of a test set alone")
+            raise ParameterError("test_embeddings: expected only if the test set is a path")
     elif test is not None and embeddings is not None and test_embeddings is None:
         raise ParameterError("--test: beside --embeddings it needs --test-embeddings")
     if losses is not None and len(losses) == 0:
-        raise ParameterError("losses: expected one at least; None takes those that suit the noise")
+        raise ParameterError(
+            "losses: expected at least one; None compares those that suit the noise"
+        )
     if search < 0:
         raise ParameterError(f"search: expected 0 or more further settings, got {search}")
     if search > 0:

@@ -21,11 +21,11 @@ PLAIN = "none"
 #: Every treatment, and its description for the report.
 TREATMENTS = {
     PLAIN: "",
-    "em": "labels replaced by how likely each class is given the label and the estimated noise",
+    "em": "labels replaced by the probability of each true class",
     "drop": "doubtful rows dropped",
     "weigh": "rows weighted by how far their label is trusted",
     "agree": "rows weighted by how far predictions and neighbours agree with their label",
-    "refine": "labels mixed with what the other rows say",
+    "refine": "labels mixed with held-out predictions",
     "forward": "predictions passed through the estimated noise",
 }
 #: Treatments that leave little noise, so that a learner may trust single rows again.
