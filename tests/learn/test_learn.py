@@ -240,3 +240,28 @@ def test_every_core_works_and_the_callers_threads_are_left_alone():
     with pytest.raises(ZeroDivisionError):
         parallel.run([lambda: 1 // 0, lambda: 1])
     assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize(
+    ("hard", "said"), [(True, "trained on all 1,400"), (False, "did not help")]
+)
+def test_many_rows_are_compared_on_a_sample_and_all_of_them_used_if_that_helps(
+    hard, said, monkeypatch
+):
+    monkeypatch.setattr("noiseproof.learn.grow.SAMPLE", 0)
+    monkeypatch.setattr("noiseproof.learn.grow.LEAST", 150)
+    rng = np.random.default_rng(0)
+    X, given, true, X_test, test = digits(0.2, rows=1400)
+    if not hard:  # a line says it all, and the first rows find it
+        X, X_test = (rng.standard_normal((n, 2)).astype(np.float32) * 5 for n in (1400, 400))
+        true, test = ((x[:, 0] > 0).astype(np.int64) for x in (X, X_test))
+        given = np.where(rng.random(1400) < 0.2, 1 - true, true)
+    learners = ["trees"] if hard else ["linear"]
+    learned = learn(X, given, int(given.max()) + 1, learners=learners)
+    assert said in learned.notes[-1]
+    assert learned.probabilities.shape == (1400, given.max() + 1)
+    held_out = (learned.probabilities.argmax(1) == true).mean()
+    assert held_out > 0.85
+    assert (learned.model.probabilities(X_test).argmax(1) == test).mean() > 0.85
+    suspects = learned.suspects()
+    assert (given != true)[suspects.rows].mean() > 0.6

@@ -17,7 +17,7 @@ import numpy as np
 from noiseproof.advise.recommend import recommend
 from noiseproof.errors import TheoryError
 from noiseproof.learn.decide import ENSEMBLE, Candidate, best, ensemble_reason, peers, plain, reason
-from noiseproof.learn.learner import Floats, Labels, Learner
+from noiseproof.learn.learner import Floats, Labels, Learner, of_name
 from noiseproof.learn.neighbours import Neighbours
 from noiseproof.learn.posterior import Posterior
 from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS, Opinion, Opinions
@@ -42,15 +42,14 @@ class Chosen:
     """The settings to train on all rows, and the comparison that led to them.
 
     Args:
-        name: the name of the choice.
-        settings: the settings of its members.
-        weights: the weight of each member; they sum to 1.
-        probabilities: (N, K) predictions for held-out rows.
-        why: the reason, in one sentence.
-        plain: the best trial with plain cross entropy.
-        comparison: everything that was tried on all folds, the best first.
-        opinions: the opinions that treatments rely on.
-        notes: further remarks, a line each.
+        name: of the choice.
+        settings: what it is made of.
+        weights: what each counts; they sum to 1.
+        probabilities: (N, K) held out.
+        why: one sentence.
+        plain: the best trial by cross entropy.
+        comparison: all that was tried on all folds, the best first.
+        opinions: what treatments go by.
     """
 
     name: str
@@ -61,7 +60,14 @@ class Chosen:
     plain: Trial
     comparison: tuple[Candidate, ...]
     opinions: Opinions | None = None
-    notes: tuple[str, ...] = ()
+
+    @property
+    def judge(self) -> Learner:
+        """The learner whose opinion treatments go by: the best that nothing was done for."""
+        row = next(
+            row for row in self.comparison if row.treatment == PLAIN and row.learner != ENSEMBLE
+        )
+        return of_name(row.learner, row.settings)
 
     @classmethod
     def of_trial(
@@ -176,7 +182,7 @@ def _decide(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) ->
     right = (p.argmax(1) == folds.problem.labels).astype(np.float64)
     gain, error = mean_and_error(right - compared.right, compared.share)
     accuracy, own_error = mean_and_error(right, compared.share)
-    own = Candidate(ENSEMBLE, ENSEMBLE, None, PLAIN, accuracy, own_error, 0.0)
+    own = Candidate(ENSEMBLE, ENSEMBLE, None, PLAIN, accuracy, own_error, 0.0, {})
     rows = sorted([own, *ranked(trials)], key=lambda row: -row.noisy_accuracy)
     return Chosen(
         ENSEMBLE, tuple(t.setting for t in members), (1 / len(members),) * len(members), p,

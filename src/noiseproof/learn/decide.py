@@ -26,8 +26,9 @@ class Candidate:
         loss: the loss as text; None if it is not one of ours.
         treatment: the treatment of doubtful labels; ``"none"`` without one.
         noisy_accuracy: the share of held-out *noisy* labels that it predicted.
-        standard_error: the standard error of ``noisy_accuracy``.
-        seconds: the seconds of one core for all folds together.
+        standard_error: of that.
+        seconds: of one core, all folds together.
+        settings: of the learner; empty for an ensemble.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Candidate:
     noisy_accuracy: float
     standard_error: float
     seconds: float
+    settings: dict[str, Any]
 
     @classmethod
     def of(cls, trial: Trial) -> "Candidate":
@@ -45,6 +47,7 @@ class Candidate:
         return cls(
             setting.name, setting.learner.name, setting.learner.loss, setting.treatment,
             trial.accuracy, trial.standard_error, round(trial.seconds, 3),
+            setting.learner.settings,
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:

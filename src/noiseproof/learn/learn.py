@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.learn.compare import Chosen, compare
 from noiseproof.learn.decide import Candidate
-from noiseproof.learn.ensemble import Ensemble, sharpness_for
+from noiseproof.learn.ensemble import Ensemble, Member, sharpness_for
 from noiseproof.learn.folds import deal
+from noiseproof.learn.grow import grown, more_rows_help, rows_to_compare, sampled
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem
 from noiseproof.learn.learners import Linear, registry
 from noiseproof.learn.trials import Folds, Setting
@@ -104,34 +105,59 @@ def learn(
         minutes: the time after which no further setting is started.
         progress: receives each step.
     """
-    start = time.monotonic()
+    deadline = time.monotonic() + 60 * minutes
     labels = np.asarray(y, dtype=np.int64)
     weights = np.ones(len(labels)) if sample_weight is None else sample_weight
     problem = Problem(X, labels, classes, np.asarray(weights, dtype=np.float32), seed)
-    fold = deal(labels, min(folds, len(labels)), seed)
-    fitted = Folds(problem, fold, start + 60 * minutes, progress)
     learners = [learners] if isinstance(learners, str) else learners
     kinds, notes = _kinds(problem, learners)
+    part, kept = sampled(problem, rows_to_compare(problem.shape))
+    few = Folds(part, deal(part.labels, min(folds, len(kept)), seed), deadline, progress)
     if len(labels) < FEW and learners is None:
-        chosen = _few(fitted)
+        chosen = _few(few)
     else:
-        chosen = compare(fitted, kinds, losses, search)
+        chosen = compare(few, kinds, losses, search)
     progress.step("train")
+    if len(kept) == len(labels):
+        members = few.keep(chosen.settings, chosen.weights, chosen.opinions)
+    else:
+        every = Folds(problem, deal(labels, folds, seed), np.inf, progress)
+        chosen, members, said = _of_all_rows(few, every, kept, chosen)
+        notes.append(said)
     noise = estimate(labels, chosen.probabilities, names)
-    model = _model(fitted, chosen, noise)
+    model = Ensemble(members, sharpness_for(chosen.probabilities, labels, noise.matrix))
     same = chosen.settings == (chosen.plain.setting,)
     return Learned(
         model=model,
-        baseline=model if same else _baseline(fitted, chosen, noise),
+        baseline=model if same else _baseline(few, chosen, noise),
         chosen=chosen.name,
         plain=chosen.plain.setting.name,
         why=chosen.why,
-        notes=(*notes, *chosen.notes),
+        notes=tuple(notes),
         estimate=noise,
         comparison=chosen.comparison,
         probabilities=chosen.probabilities,
         labels=labels,
     )
+
+
+def _of_all_rows(
+    few: Folds, every: Folds, kept: Labels, chosen: Chosen
+) -> tuple[Chosen, tuple[Member, ...], str]:
+    """Train on all rows what a sample of them chose, unless more rows do not help."""
+    total, some = len(every.problem.labels), len(kept)
+    if not few.late and more_rows_help(few, chosen):
+        chosen, members = grown(every, chosen)
+        said = f"settings were compared on {some:,} rows, and trained on all {total:,}"
+        return chosen, members, said
+    members = few.keep(chosen.settings, chosen.weights, chosen.opinions)
+    rest = np.setdiff1d(np.arange(total), kept)
+    p = np.empty((total, every.problem.classes), dtype=np.float32)
+    p[kept] = chosen.probabilities
+    p[rest] = Ensemble(members).probabilities(every.problem.features[rest])
+    said = f"the model was trained on {some:,} of {total:,} rows: "
+    said += "the time was up" if few.late else "more of them did not help"
+    return replace(chosen, probabilities=p), members, said
 
 
 def _kinds(problem: Problem, names: Sequence[str] | None) -> tuple[list[type[Learner]], list[str]]:
@@ -160,12 +186,6 @@ def _few(folds: Folds) -> Chosen:
     (trial,) = folds.run([Setting(Linear("CE", 1e-3))])
     why = f"Fewer than {FEW} rows cannot tell which learner is better: logistic regression is used."
     return Chosen.of_trial(trial, why, [trial])
-
-
-def _model(folds: Folds, chosen: Chosen, noise: EstimatedTransition) -> Ensemble:
-    members = folds.keep(chosen.settings, chosen.weights, chosen.opinions)
-    labels = folds.problem.labels
-    return Ensemble(members, sharpness_for(chosen.probabilities, labels, noise.matrix))
 
 
 def _baseline(folds: Folds, chosen: Chosen, noise: EstimatedTransition) -> Ensemble:

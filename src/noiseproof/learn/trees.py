@@ -14,6 +14,7 @@ from noiseproof.noise import stream
 
 #: With more columns than this, such as those of texts, trees are slow and weak.
 MOST_COLUMNS = 3000
+MOST_CLASSES = 200
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Trees(Learner):
 
     @classmethod
     def suits(cls, shape: Shape) -> bool:
-        """Return whether there are few enough columns."""
-        return shape.columns <= MOST_COLUMNS
+        """Return whether columns and classes are few enough: every leaf has a share for each."""
+        return shape.columns <= MOST_COLUMNS and shape.classes <= MOST_CLASSES
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence["Trees"]:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +42,12 @@ class Trial:
     """The result of a setting on some or all of the folds.
 
     Args:
-        setting: the setting.
-        probabilities: (N, K) predictions, for each row by the model that did not see it.
-        right: (N,) whether they predict the given label.
-        share: (N,) how much each row counts, summing to 1; 0 for rows that were not held out.
-        seconds: the seconds of one core.
+        setting: what was tried.
+        probabilities: (N, K) for each row by the model that had not seen it.
+        right: (N,) whether they predict the label.
+        share: (N,) what each row counts, summing to 1; 0 where no model of the trial held it out.
+        seconds: of one core.
+        models: of each fold, where they were asked for.
     """
 
     setting: Setting
@@ -54,6 +55,7 @@ class Trial:
     right: NDArray[np.float64]
     share: NDArray[np.float64]
     seconds: float
+    models: tuple[Trained, ...] = ()
 
     @property
     def accuracy(self) -> float:
@@ -74,6 +76,14 @@ def mean_and_error(values: NDArray[np.float64], share: NDArray[np.float64]) -> t
     """
     mean = float(values @ share)
     return mean, math.sqrt(float(((values - mean) ** 2) @ share**2))
+
+
+class _Answer(NamedTuple):
+    """What a model says of the rows it was asked about, and what it cost."""
+
+    probabilities: Floats
+    seconds: float
+    model: Trained | None
 
 
 @dataclass(eq=False)
@@ -114,18 +124,20 @@ class Folds:
         settings: Sequence[Setting],
         folds: int | None = None,
         opinions: Opinions | None = None,
+        keep: bool = False,
     ) -> list[Trial]:
         """Try each setting with each of the first ``folds`` folds held out.
 
         Args:
-            settings: the settings; those that the deadline stops get no trial.
-            folds: how many folds to hold out; all by default.
-            opinions: the opinions that treatments rely on.
+            settings: what to try; those that the time does not allow are left out.
+            folds: all of them unless said otherwise.
+            opinions: what treatments go by.
+            keep: whether the trials keep their models.
         """
         count = folds or self.count
         tasks = [self.task(setting, f, opinions) for setting in settings for f in range(count)]
         where = [np.flatnonzero(self.fold == f) for f in range(count)]
-        said = self._ask(tasks, [where[i % count] for i in range(len(tasks))])
+        said = self._ask(tasks, [where[i % count] for i in range(len(tasks))], keep)
         seen = self.fold < count
         weights = np.where(seen, self.problem.weights, 0).astype(np.float64)
         share = weights / weights.sum()
@@ -136,9 +148,11 @@ class Folds:
                 continue
             p = np.full((len(seen), self.problem.classes), 1 / self.problem.classes, np.float32)
             for rows, part in zip(where, parts, strict=True):
-                p[rows] = part[0]
+                p[rows] = part.probabilities
             right = (p.argmax(1) == self.problem.labels).astype(np.float64)
-            trials.append(Trial(setting, p, right, share, sum(part[1] for part in parts)))
+            models = tuple(part.model for part in parts) if keep else ()
+            seconds = sum(part.seconds for part in parts)
+            trials.append(Trial(setting, p, right, share, seconds, models))
         return trials
 
     def task(self, setting: Setting, without: int | None, opinions: Opinions | None) -> Task:
@@ -185,7 +199,7 @@ class Folds:
         pairs = [(f, g) for g in range(self.count) for f in range(g)]
         tasks = [Task(learner, self.weights(f, g), start=f) for f, g in pairs]
         both = [np.flatnonzero((self.fold == f) | (self.fold == g)) for f, g in pairs]
-        said = self._ask(tasks, both)
+        said = self._ask(tasks, both, keep=False)
         if any(one is None for one in said):
             return None
         shape = (self.count, len(self.fold), self.problem.classes)
@@ -194,11 +208,11 @@ class Folds:
         for (f, g), rows, one in zip(pairs, both, said, strict=True):
             for mine, other in ((f, g), (g, f)):
                 inside = self.fold[rows] == other
-                out[mine, rows[inside]] = one[0][inside]
+                out[mine, rows[inside]] = one.probabilities[inside]
         return out
 
-    def _ask(self, tasks: Sequence[Task], rows: Sequence[Labels]) -> list[Any]:
-        """Train the tasks; return for each its predictions for its rows, and its seconds.
+    def _ask(self, tasks: Sequence[Task], rows: Sequence[Labels], keep: bool) -> list[Any]:
+        """Train the tasks; return for each its :class:`_Answer`.
 
         The answer is None for tasks that the deadline stopped.
         """
@@ -208,7 +222,8 @@ class Folds:
             groups += kind.together([task for task in tasks if type(task.learner) is kind])
         # The longest first, so that no core waits for the last one at the end.
         jobs: list[Callable[[], list[Any]]] = [
-            partial(self._job, group, [rows[at[id(task)]] for task in group]) for group in groups
+            partial(self._job, group, [rows[at[id(task)]] for task in group], keep)
+            for group in groups
         ]
         found = parallel.run(jobs, lambda done: self.progress.update(done, len(jobs)))
         out: list[Any] = [None] * len(tasks)
@@ -217,7 +232,7 @@ class Folds:
                 out[at[id(task)]] = answer
         return out
 
-    def _job(self, tasks: Sequence[Task], rows: Sequence[Labels]) -> list[Any]:
+    def _job(self, tasks: Sequence[Task], rows: Sequence[Labels], keep: bool) -> list[Any]:
         if self.late:
             return [None] * len(tasks)
         start = time.thread_time()
@@ -227,7 +242,9 @@ class Folds:
             for model, where in zip(models, rows, strict=True)
         ]
         each = (time.thread_time() - start) / len(tasks)
-        return [(p, each) for p in said]
+        return [
+            _Answer(p, each, model if keep else None) for p, model in zip(said, models, strict=True)
+        ]
 
 
 def train_all(problem: Problem, tasks: Sequence[Task]) -> list[Trained]:

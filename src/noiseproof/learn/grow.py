@@ -1,0 +1,80 @@
+"""Many rows: settings are compared on a sample, and trained on all rows where that helps."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from noiseproof.learn.compare import Chosen
+from noiseproof.learn.ensemble import Member
+from noiseproof.learn.folds import deal, sample
+from noiseproof.learn.learner import Problem, Shape
+from noiseproof.learn.posterior import Posterior
+from noiseproof.learn.treat import PLAIN, Opinion, Opinions
+from noiseproof.learn.trials import Folds, Setting, mean_and_error
+
+#: Numbers in the sample that settings are compared on, and the rows it has at least and at most.
+SAMPLE, LEAST, MOST = 5_000_000, 10_000, 30_000
+
+
+def rows_to_compare(shape: Shape) -> int:
+    """Return how many rows settings are compared on.
+
+    >>> [rows_to_compare(Shape(10**6, columns, 10, False)) for columns in (16, 300, 2000)]
+    [30000, 16666, 10000]
+    """
+    return min(shape.rows, max(LEAST, min(MOST, SAMPLE // max(1, shape.columns))))
+
+
+def sampled(problem: Problem, rows: int) -> tuple[Problem, np.ndarray]:
+    """Return a problem of some of the rows, every class in proportion, and which they are."""
+    kept = sample(problem.labels, rows, problem.seed)
+    part = replace(
+        problem,
+        features=problem.features[kept],
+        labels=problem.labels[kept],
+        weights=problem.weights[kept],
+    )
+    return part, kept
+
+
+def more_rows_help(folds: Folds, chosen: Chosen) -> bool:
+    """Return whether the best plain setting predicts better with all rows than with half of them.
+
+    A gain below half a standard error is none: the next doubling would gain less still.
+    """
+    setting = max(
+        (s for s in (*chosen.settings, chosen.plain.setting) if s.treatment == PLAIN),
+        key=lambda s: s in chosen.settings,
+    )
+    problem = folds.problem
+    half = deal(problem.labels, 2 * folds.count, problem.seed + 1) % 2 == 0
+    thin = replace(problem, weights=np.where(half, problem.weights, np.float32(0)))
+    (whole,) = folds.run([setting], 2) or [chosen.plain]
+    few = replace(folds, problem=thin, _weights={}).run([setting], 2)
+    if not few:
+        return False
+    right = (few[0].probabilities.argmax(1) == problem.labels).astype(np.float64)
+    gain, error = mean_and_error(whole.right - right, whole.share)
+    return gain > error / 2
+
+
+def grown(folds: Folds, chosen: Chosen) -> tuple[Chosen, tuple[Member, ...]]:
+    """Train what was chosen on all rows, fold by fold.
+
+    Nothing is chosen by these folds, so treatments may go by plain held-out probabilities.
+    """
+    labels = folds.problem.labels
+    opinions = None
+    if any(setting.treatment != PLAIN for setting in chosen.settings):
+        (judge,) = folds.run([Setting(chosen.judge)])
+        posterior = Posterior.of(judge.probabilities, labels)
+        opinion = Opinion(judge.probabilities, None, posterior)
+        opinions = Opinions((opinion,) * folds.count, opinion)
+    trials = folds.run(chosen.settings, opinions=opinions, keep=True)
+    mixed = sum(w * t.probabilities for w, t in zip(chosen.weights, trials, strict=True))
+    members = tuple(
+        Member(trial.setting.learner, trial.setting.treatment, weight / folds.count, model)
+        for trial, weight in zip(trials, chosen.weights, strict=True)
+        for model in trial.models
+    )
+    return replace(chosen, probabilities=np.asarray(mixed)), members
