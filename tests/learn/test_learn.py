@@ -7,6 +7,7 @@ from sklearn.datasets import load_digits, make_classification
 from noiseproof import noise
 from noiseproof.errors import MissingExtraError, ParameterError
 from noiseproof.learn import search as searching
+from noiseproof.learn.compare import Chosen
 from noiseproof.learn.decide import PEERS, peers, plain
 from noiseproof.learn.ensemble import Ensemble, sharpness_for
 from noiseproof.learn.folds import deal
@@ -242,26 +243,25 @@ def test_every_core_works_and_the_callers_threads_are_left_alone():
     assert torch.get_num_threads() == before
 
 
-@pytest.mark.parametrize(
-    ("hard", "said"), [(True, "trained on all 1,400"), (False, "did not help")]
-)
-def test_many_rows_are_compared_on_a_sample_and_all_of_them_used_if_that_helps(
-    hard, said, monkeypatch
-):
+@pytest.mark.parametrize("helps", [True, False])
+def test_many_rows_are_compared_on_a_sample_and_all_of_them_used_if_that_helps(helps, monkeypatch):
     monkeypatch.setattr("noiseproof.learn.grow.SAMPLE", 0)
-    monkeypatch.setattr("noiseproof.learn.grow.LEAST", 150)
-    rng = np.random.default_rng(0)
+    monkeypatch.setattr("noiseproof.learn.grow.LEAST", 350)
+    monkeypatch.setattr("noiseproof.learn.learn.more_rows_help", lambda *_: helps)
     X, given, true, X_test, test = digits(0.2, rows=1400)
-    if not hard:  # a line says it all, and the first rows find it
-        X, X_test = (rng.standard_normal((n, 2)).astype(np.float32) * 5 for n in (1400, 400))
-        true, test = ((x[:, 0] > 0).astype(np.int64) for x in (X, X_test))
-        given = np.where(rng.random(1400) < 0.2, 1 - true, true)
-    learners = ["trees"] if hard else ["linear"]
-    learned = learn(X, given, int(given.max()) + 1, learners=learners)
-    assert said in learned.notes[-1]
-    assert learned.probabilities.shape == (1400, given.max() + 1)
-    held_out = (learned.probabilities.argmax(1) == true).mean()
-    assert held_out > 0.85
+    learned = learn(X, given, 10, learners=["trees"])
+    assert ("trained on all 1,400" if helps else "did not help") in learned.notes[-1]
+    assert learned.probabilities.shape == (1400, 10)
+    assert (learned.probabilities.argmax(1) == true).mean() > 0.85
     assert (learned.model.probabilities(X_test).argmax(1) == test).mean() > 0.85
     suspects = learned.suspects()
     assert (given != true)[suspects.rows].mean() > 0.6
+
+
+def test_more_rows_help_where_the_curve_still_rises():
+    from noiseproof.learn.grow import more_rows_help
+
+    X, given, *_ = digits(0.2, rows=400)
+    folds = Folds(Problem(X, given, 10, np.ones(400, dtype=np.float32)), deal(given, 5, 0))
+    trials = folds.run([Setting(Trees())])
+    assert more_rows_help(folds, Chosen.of_trial(trials[0], "", trials))
