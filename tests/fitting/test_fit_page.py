@@ -25,8 +25,8 @@ def test_the_report_answers_the_four_questions(fitted, tmp_path):
     assert seen.requests in ((), (path.as_uri(),))
     assert f"About {100 * fitted.estimate.rate:.1f} % of the labels are wrong" in seen.text
     assert fitted.learned.why in seen.text
-    assert f"trained with {fitted.recipe}" in seen.text
-    for heading in ("How noisy", "Which loss, and why", "How good", "Rows most likely wrong",
+    assert f"The model: {fitted.recipe}" in seen.text
+    for heading in ("How noisy", "Which model, and why", "How good", "Rows most likely wrong",
                     "What to do next"):  # fmt: skip
         assert heading in seen.text
     for row in fitted.suspects.head(5).itertuples():

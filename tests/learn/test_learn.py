@@ -113,7 +113,7 @@ def test_few_rows_get_logistic_regression_whatever_their_order():
 
 def test_no_time_still_gives_a_model():
     X, given, _, X_test, test = digits(0.3)
-    learned = learn(X, given, 10, learners=["linear"], minutes=0.02)
+    learned = learn(X, given, 10, learners=["linear"], minutes=0)
     assert (learned.model.probabilities(X_test).argmax(1) == test).mean() > 0.5
 
 

@@ -18,6 +18,7 @@ from noiseproof.advise.recommend import recommend
 from noiseproof.errors import TheoryError
 from noiseproof.learn.decide import ENSEMBLE, Candidate, best, ensemble_reason, peers, plain, reason
 from noiseproof.learn.learner import Floats, Labels, Learner, of_name
+from noiseproof.learn.linear import Linear
 from noiseproof.learn.neighbours import Neighbours
 from noiseproof.learn.posterior import Posterior
 from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS, Opinion, Opinions
@@ -120,7 +121,8 @@ def _scout(folds: Folds, kinds: Sequence[type[Learner]]) -> list[Trial]:
     """Try the first settings of each learner."""
     shape = folds.problem.shape
     settings = [Setting(learner) for kind in kinds for learner in kind.first(shape)]
-    return folds.run(settings, _few_folds(folds))
+    # Even where there is no time at all, one setting is tried.
+    return folds.run(settings, _few_folds(folds)) or folds.patient.run([_simplest(settings)])
 
 
 def _leaders(trials: Sequence[Trial]) -> list[Trial]:
@@ -141,7 +143,12 @@ def _full(folds: Folds, scouted: Sequence[Trial]) -> list[Trial]:
         mine = [s for s in taken if s.learner.name == trial.setting.learner.name]
         if trial.setting not in taken and len(mine) < KEPT_EACH and len(taken) < KEPT:
             taken.append(trial.setting)
-    return folds.run(taken) or [best(scouted)]
+    return folds.run(taken) or folds.patient.run([_simplest(taken)])
+
+
+def _simplest(settings: Sequence[Setting]) -> Setting:
+    """Return a linear setting where there is one: it is quick for any data."""
+    return next((s for s in settings if isinstance(s.learner, Linear)), settings[0])
 
 
 def _treat(folds: Folds, trials: Sequence[Trial]) -> tuple[list[Trial], Opinions | None]:

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -112,6 +112,11 @@ class Folds:
     def late(self) -> bool:
         """Whether the time is up."""
         return time.monotonic() > self.deadline
+
+    @property
+    def patient(self) -> "Folds":
+        """The same without a time limit."""
+        return replace(self, deadline=math.inf)
 
     def weights(self, *without: int) -> Floats:
         """Return the rows' weights, 0 in the folds ``without``; always the same array."""
