@@ -17,6 +17,7 @@ from noiseproof.fitting.evaluate import estimated, gain_on_true
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load_model
 from noiseproof.fitting.predict import predict_file
+from noiseproof.fitting.summary import lines
 from noiseproof.noise import TransitionMatrix, estimate, symmetric
 from noiseproof.prepare.read import read
 
@@ -367,3 +368,16 @@ def test_accuracy_on_true_labels_is_estimated_without_them(rate):
 
 def test_a_gain_is_left_alone_where_labels_say_nothing():
     assert gain_on_true(0.1, TransitionMatrix([[0.5, 0.5], [0.5, 0.5]]), [0.5, 0.5]) == 0.1
+
+
+def test_a_class_that_is_never_predicted_is_said():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    labels = np.where(X[:, 0] > 0, "up", "down")
+    labels[:12] = "lost"  # at random: nothing tells it from the others
+    found = fit(X, labels, **QUICK)
+    assert found.never_predicted == ("lost",)
+    assert found.recalls["lost"] == 0
+    assert found.balanced_accuracy == pytest.approx(np.mean(list(found.recalls.values())))
+    assert any(line == "never predicted: lost" for _, line in lines(found))
+    assert "Never predicted: lost." in found.report

@@ -54,6 +54,23 @@ def measured(right: NDArray[np.bool_], method: str) -> Accuracy:
     return Accuracy(p, float(low), float(high), method)
 
 
+def recalls(
+    predicted: NDArray[np.int64], labels: NDArray[np.int64], classes: int
+) -> NDArray[np.float64]:
+    """Return (K,): the share of each class's rows that were predicted to be of it.
+
+    NaN stands for a class without rows. The mean of the others is the balanced accuracy.
+
+    >>> recalls(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]), classes=3).round(2)
+    array([0.67, 1.  ,  nan])
+    """
+    rows = np.bincount(labels, minlength=classes).astype(np.float64)
+    right = np.bincount(labels[predicted == labels], minlength=classes)
+    found = np.full(classes, np.nan)
+    np.divide(right, rows, out=found, where=rows > 0)
+    return found
+
+
 def estimated(
     predicted: NDArray[np.int64], labels: NDArray[np.int64], noise: EstimatedTransition
 ) -> Accuracy:

@@ -128,6 +128,25 @@ class Fitted:
         )
 
     @property
+    def recalls(self) -> dict[str, float]:
+        """The share of each class's rows that is predicted, by held-out noisy labels."""
+        learned = self.learned
+        predicted = learned.probabilities.argmax(axis=1)
+        found = evaluate.recalls(predicted, learned.labels, len(self.classes))
+        return dict(zip(self.model.classes.names, found.tolist(), strict=True))
+
+    @property
+    def balanced_accuracy(self) -> float:
+        """The mean of the recalls: small classes count as much as large ones."""
+        return float(np.mean(list(self.recalls.values())))
+
+    @property
+    def never_predicted(self) -> tuple[str, ...]:
+        """The classes that no held-out row is predicted to be of."""
+        predicted = set(self.learned.probabilities.argmax(axis=1).tolist())
+        return tuple(n for k, n in enumerate(self.model.classes.names) if k not in predicted)
+
+    @property
     def cross_entropy(self) -> Accuracy:
         """The accuracy of the best plain cross entropy on held-out noisy labels."""
         if self.is_cross_entropy:

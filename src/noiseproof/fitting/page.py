@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Suspect rows on the page; suspect_rows.csv has all of them.
 SHOWN = 25
+#: Classes listed one by one.
+CLASSES = 50
 #: Longest text shown of a column.
 LENGTH = 120
 
@@ -38,6 +40,7 @@ def fit_page(fitted: "Fitted") -> str:
         columns=[] if fitted.content is None else [str(name) for name in fitted.content.columns],
         contents=_contents(fitted),
         suspect_count=len(suspects),
+        recalls=list(fitted.recalls.items())[:CLASSES],
         next_steps=_next_steps(fitted),
     )
 

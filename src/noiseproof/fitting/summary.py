@@ -11,6 +11,9 @@ import noiseproof
 if TYPE_CHECKING:
     from noiseproof.fitting.fitted import Fitted
 
+#: Names that a line tells at most.
+SHOWN = 5
+
 
 def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
     """Yield (step, line) pairs: the results of each step after loading."""
@@ -28,6 +31,18 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
         yield "evaluate", f"accuracy on {test.rows:,} test rows, measured: {test.accuracy}"
         if test.warning:
             yield "evaluate", test.warning
+    worst = min(fitted.recalls, key=lambda name: fitted.recalls[name])
+    yield (
+        "evaluate",
+        (
+            f"balanced accuracy on held-out noisy labels: {fitted.balanced_accuracy:.1%}; the class "
+            f"predicted least often is {worst}, {fitted.recalls[worst]:.1%}"
+        ),
+    )
+    if fitted.never_predicted:
+        names = ", ".join(fitted.never_predicted[:SHOWN])
+        more = len(fitted.never_predicted) - SHOWN
+        yield "evaluate", f"never predicted: {names}" + (f" and {more} more" if more > 0 else "")
     yield "evaluate", against_cross_entropy(fitted)
     count = len(fitted.suspects)
     yield "evaluate", f"{count:,} rows are probably labelled wrong"
@@ -81,6 +96,9 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
         },
         "accuracy": {
             "noisy": fitted.noisy.to_dict(),
+            "balanced_noisy": round(fitted.balanced_accuracy, 6),
+            "recall_noisy": {name: round(v, 6) for name, v in fitted.recalls.items()},
+            "never_predicted": list(fitted.never_predicted),
             "noisy_cross_entropy": fitted.cross_entropy.to_dict(),
             "true_estimated": fitted.true.to_dict(),
             "test": test and test.accuracy.to_dict(),
