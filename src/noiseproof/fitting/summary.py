@@ -32,11 +32,12 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
         if test.warning:
             yield "evaluate", test.warning
     worst = min(fitted.recalls, key=lambda name: fitted.recalls[name])
+    least = f"{worst}, {fitted.recalls[worst]:.1%}"
     yield (
         "evaluate",
         (
-            f"balanced accuracy on held-out noisy labels: {fitted.balanced_accuracy:.1%}; the class "
-            f"predicted least often is {worst}, {fitted.recalls[worst]:.1%}"
+            f"balanced accuracy on held-out noisy labels: {fitted.balanced_accuracy:.1%}; "
+            f"the class with the lowest recall: {least}"
         ),
     )
     if fitted.never_predicted:
