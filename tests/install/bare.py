@@ -1,6 +1,6 @@
 """Every loss, theory and noise, with torch and numpy alone; run by the tests, not by pytest."""
 
-import inspect
+import dataclasses
 import io
 import pydoc
 from contextlib import redirect_stdout, suppress
@@ -15,11 +15,8 @@ from noiseproof.errors import MissingExtraError, TheoryError
 
 def build(kind):
     """A loss of a class: numbers without a default are 1.5, which all of them allow."""
-    required = [
-        name
-        for name, parameter in inspect.signature(kind).parameters.items()
-        if parameter.default is parameter.empty
-    ]
+    declared = kind.parameters_declared()
+    required = [f.name for f in declared if f.default is dataclasses.MISSING]
     return kind(**{name: nf.GCE() if name == "base" else 1.5 for name in required})
 
 
