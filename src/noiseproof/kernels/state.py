@@ -36,7 +36,9 @@ def is_plain(z: Tensor) -> bool:
     )
 
 
+_ask_if_kept = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", lambda: True)
+
+
 def graph_is_kept() -> bool:
     """Whether the graph of the running backward pass is kept for another one."""
-    ask = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)
-    return ask is None or bool(ask())
+    return bool(_ask_if_kept())

@@ -19,6 +19,10 @@ class WeightedSum(Loss, register=False):
     factors: tuple[float, ...]
     terms: nn.ModuleList
 
+    def __post_init__(self) -> None:
+        self._losses: list[Any] = list(self.terms)  # a ModuleList is slow to walk
+        super().__post_init__()
+
     def per_class(self, log_p: Tensor) -> Tensor:
         """Return the weighted sum of the terms' ``per_class``."""
         self._check_one_softmax()
@@ -69,7 +73,7 @@ class WeightedSum(Loss, register=False):
     @property
     def losses(self) -> list[Any]:
         """The terms, as losses."""
-        return list(self.terms)
+        return self._losses
 
     @property
     def closed_form(self) -> bool:
@@ -136,7 +140,10 @@ class RowSum(WeightedSum, RowLoss, register=False):
             c.append(slope)
             for i, x in zip(places, slopes, strict=True):
                 old = d[i]
-                d[i] = x * factor if old is None else torch.add(old, x, alpha=factor)
+                if old is None:
+                    d[i] = x if factor == 1 else x * factor
+                else:
+                    d[i] = torch.add(old, x, alpha=factor)
         return self._sum(values), self._sum(c), tuple(x for x in d if x is not None)
 
 
