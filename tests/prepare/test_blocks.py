@@ -158,8 +158,7 @@ def test_a_quote_that_never_ends_is_one_line(tmp_path, monkeypatch):
 def test_names_that_are_not_utf8_are_read_and_shown(tmp_path):
     odd = os.fsdecode(b"caf\xe9")
     FRAME.to_csv(tmp_path / f"{odd}.csv", index=False)
-    with open(tmp_path / f"{odd}.parquet", "wb") as file:
-        FRAME.to_parquet(file)
+    (tmp_path / f"{odd}.parquet").write_bytes(FRAME.to_parquet())
     with open(tmp_path / f"{odd}.npz", "wb") as file:
         np.savez(file, X=np.eye(4), y=np.arange(4))
     for suffix in ("csv", "parquet", "npz"):

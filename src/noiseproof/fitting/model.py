@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import noiseproof
 from noiseproof.errors import DataError, DataWarning
 from noiseproof.files import not_ours
-from noiseproof.learn.arrays import read_arrays
+from noiseproof.learn.arrays import read_arrays, write_arrays
 from noiseproof.learn.ensemble import Ensemble
 from noiseproof.prepare.classes import Classes
 from noiseproof.prepare.features import Preprocessor, load_features
@@ -68,7 +68,7 @@ class Model:
         }
         write_json(folder / RECIPE, recipe)
         write_json(folder / FEATURES, self.features.describe())
-        np.savez(folder / ARRAYS, allow_pickle=False, **self.features.arrays())
+        write_arrays(folder / ARRAYS, self.features.arrays())
         (folder / ENSEMBLE).mkdir()
         self.ensemble.save(folder / ENSEMBLE)
 

@@ -28,7 +28,7 @@ class ArrayModel(Trained):
 
     def save(self, folder: Path) -> None:
         """Write the arrays."""
-        np.savez(folder / FILE, allow_pickle=False, **self.arrays())
+        write_arrays(folder / FILE, self.arrays())
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -38,6 +38,11 @@ class ArrayModel(Trained):
             if array.dtype.kind == "f" and not np.isfinite(array).all():
                 raise ValueError(f"{name} has values that are not finite")
         return cls.of_arrays(arrays)
+
+
+def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
+    """Write an .npz file, for :func:`read_arrays`, which refuses pickled objects."""
+    np.savez(path, **arrays)  # not allow_pickle=False: numpy 1 takes that for an array
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
