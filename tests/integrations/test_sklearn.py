@@ -20,8 +20,7 @@ from noiseproof.integrations.sklearn import RobustClassifier
 IRIS = load_iris(return_X_y=True)
 
 
-# With a loss given, the same few checks go through mini-batches instead of an exact optimum.
-@parametrize_with_checks([RobustClassifier()])
+@parametrize_with_checks([RobustClassifier(learner="linear")])
 def test_scikit_learn_agrees(estimator, check):
     if check.func.__name__ == "check_array_api_input":
         pytest.skip("needs SCIPY_ARRAY_API")
@@ -102,11 +101,13 @@ def test_works_in_pipelines_searches_and_copies():
 def test_sparse_inputs_and_a_hidden_layer():
     X, y = IRIS
     assert RobustClassifier("CE").fit(sparse.csr_matrix(X), y).score(sparse.csr_matrix(X), y) > 0.9
-    assert RobustClassifier("CE", head="mlp").fit(X, y).score(X, y) > 0.9
+    assert RobustClassifier("CE", learner="hidden").fit(X, y).score(X, y) > 0.9
 
 
-def test_a_wrong_head_or_loss_is_one_line():
-    with pytest.raises(ParameterError, match=r"expected head auto, linear.*, got 'tree'"):
-        RobustClassifier("CE", head="tree").fit(*IRIS)
+def test_a_wrong_learner_or_loss_is_one_line():
+    with pytest.raises(ParameterError, match="no learner is called 'tree'; did you mean 'trees'"):
+        RobustClassifier("CE", learner="tree").fit(*IRIS)
+    with pytest.raises(ParameterError, match="trees takes no loss"):
+        RobustClassifier("CE", learner="trees").fit(*IRIS)
     with pytest.raises(ValueError, match="AGCE"):
         RobustClassifier("AGEC").fit(*IRIS)

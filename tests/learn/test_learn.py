@@ -265,3 +265,35 @@ def test_more_rows_help_where_the_curve_still_rises():
     folds = Folds(Problem(X, given, 10, np.ones(400, dtype=np.float32)), deal(given, 5, 0))
     trials = folds.run([Setting(Trees())])
     assert more_rows_help(folds, Chosen.of_trial(trials[0], "", trials))
+
+
+@pytest.mark.parametrize("name", ["hidden", "discriminant", "neighbours"])
+def test_a_learner_of_dense_features_says_so_where_they_are_sparse(name):
+    from scipy import sparse
+
+    X, y = make_classification(200, 5, random_state=0)
+    with pytest.raises(ParameterError, match=f"{name} reads dense features only"):
+        learn(sparse.csr_matrix(X), y, 2, learners=name)
+
+
+def test_features_that_determine_the_label():
+    y = np.arange(150) % 2
+    learned = learn(np.eye(2, dtype=np.float32)[y], y, 2, learners=["discriminant", "trees"])
+    assert (learned.model.probabilities(np.eye(2, dtype=np.float32)).argmax(1) == [0, 1]).all()
+
+
+@pytest.mark.parametrize("rows", [12, 40, 99])
+@pytest.mark.parametrize("name", ["boosting", "neighbours", "trees", "linear"])
+def test_any_learner_may_be_named_for_a_handful_of_rows(name, rows):
+    X, y = make_classification(rows, 5, random_state=0)
+    learned = learn(X.astype(np.float32), y, 2, learners=name, minutes=0)
+    assert np.isfinite(learned.model.probabilities(X.astype(np.float32))).all()
+
+
+def test_two_folds_and_no_time():
+    X, y = make_classification(160, 5, random_state=0)
+    X = X.astype(np.float32)
+    learned = learn(X, y, 2, learners=["linear", "trees"], folds=2)
+    assert {c.treatment for c in learned.comparison} == {PLAIN}
+    assert "cross entropy" not in learn(X, y, 2, learners="trees", minutes=0).why
+    assert learn(X[:90], y[:90], 2, minutes=0).chosen.startswith("linear")

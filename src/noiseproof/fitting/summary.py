@@ -51,6 +51,8 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
 
 def against_cross_entropy(fitted: "Fitted") -> str:
     """Say how much better than cross entropy the model is, if it is."""
+    if not fitted.learned.baseline.members[0].learner.by_cross_entropy:
+        return "no learner with cross entropy was tried, to compare with"
     if fitted.is_cross_entropy:
         return "cross entropy is as good as anything tried here, and is used"
     if fitted.test is not None:

@@ -103,11 +103,13 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )  # fmt: skip
             self.ensemble_ = self.learned_.model
             return
-        setting = self._setting(kind or registry["linear"])
+        kind = kind or registry["linear"]
+        setting = self._setting(kind)
         every = np.ones(len(codes)) if weights is None else weights
         problem = Problem(
             X, codes, len(self.classes_), np.asarray(every, dtype=np.float32), self._seed()
         )
+        kind.check(problem.shape)
         (trained,) = train_all(problem, [Task(setting, problem.weights)])
         self.ensemble_ = Ensemble((Member(setting, PLAIN, 1.0, trained),))
 
@@ -121,8 +123,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _kind(self) -> type[Learner] | None:
         if self.learner == "auto":
             return None
-        if self.learner not in registry:
-            hint = did_you_mean(self.learner, registry)
+        if not isinstance(self.learner, str) or self.learner not in registry:
+            hint = did_you_mean(str(self.learner), registry)
             raise ParameterError(f"no learner is called {self.learner!r}{hint}")
         return registry[self.learner]
 

@@ -17,6 +17,7 @@ from noiseproof.noise import stream
 FILE = "booster.txt"
 #: The share of rows held out for early stopping.
 HELD_OUT = 0.15
+LEAST_HELD_OUT = 10
 #: Boosting stops after this many rounds without a gain.
 PATIENCE = 8
 #: Trees in all: with K classes a round grows K of them.
@@ -136,6 +137,9 @@ def _boost(problem: Problem, task: Task) -> Trained:
     X = problem.features
     held = stream(problem.seed, f"boosting {task.start}").random(X.shape[0]) < HELD_OUT
     inside = held[rows.at]
+    stopping = inside if inside.sum() >= LEAST_HELD_OUT else np.ones_like(inside)
+    if stopping is not inside:
+        inside = ~stopping  # too few rows to hold any out: train on all of them
     seed = int(stream(problem.seed, f"boosting trees {task.start}").integers(2**31))
     parameters: dict[str, Any] = {
         "num_class": len(known), "num_leaves": learner.leaves, "learning_rate": learner.rate,
@@ -165,7 +169,7 @@ def _boost(problem: Problem, task: Task) -> Trained:
         warnings.simplefilter("ignore", UserWarning)
         booster = lightgbm.train(
             parameters, train, max(10, MOST_TREES // len(known)),
-            valid_sets=[data(inside, train)], feval=error,
+            valid_sets=[data(stopping, train)], feval=error,
             callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
         )  # fmt: skip
     text = booster.model_to_string(num_iteration=booster.best_iteration)

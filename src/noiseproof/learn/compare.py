@@ -187,6 +187,9 @@ def _decide(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) ->
         return Chosen.of_trial(leader, reason(leader, compared), trials, opinions)
     p = np.mean([trial.probabilities for trial in members], axis=0)
     right = (p.argmax(1) == folds.problem.labels).astype(np.float64)
+    behind, doubt = mean_and_error(right - leader.right, leader.share)
+    if behind < -doubt:
+        return Chosen.of_trial(leader, reason(leader, compared), trials, opinions)
     gain, error = mean_and_error(right - compared.right, compared.share)
     accuracy, own_error = mean_and_error(right, compared.share)
     own = Candidate(ENSEMBLE, ENSEMBLE, None, PLAIN, accuracy, own_error, 0.0, {})

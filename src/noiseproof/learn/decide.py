@@ -91,11 +91,13 @@ def peers(trials: Sequence[Trial]) -> list[Trial]:
 def reason(chosen: Trial, compared: Trial) -> str:
     """Say in one sentence why a trial was chosen over plain cross entropy."""
     if chosen is compared:
-        return "Plain cross entropy predicts held-out labels best, and is used."
+        if chosen.setting.is_cross_entropy:
+            return "Plain cross entropy predicts held-out labels best, and is used."
+        return f"{chosen.setting.learner} predicts held-out labels best of what was tried."
     gain, error = mean_and_error(chosen.right - compared.right, compared.share)
     how = _told(chosen.setting)
     return (
-        f"{how} predicts {100 * gain:.1f} points more of the held-out noisy labels than the best "
+        f"{how} predicts {points(gain)} of the held-out noisy labels than the best "
         f"model trained by plain cross entropy (standard error {100 * error:.1f})."
     )
 
@@ -110,6 +112,15 @@ def ensemble_reason(members: Sequence[Trial], gain: float, error: float) -> str:
     names = dict.fromkeys(trial.setting.learner.name for trial in members)
     return (
         f"The mean of {len(members)} models that are level ({', '.join(names)}) predicts "
-        f"{100 * gain:.1f} points more of the held-out noisy labels than the best model trained "
+        f"{points(gain)} of the held-out noisy labels than the best model trained "
         f"by plain cross entropy (standard error {100 * error:.1f})."
     )
+
+
+def points(gain: float) -> str:
+    """Write a difference of shares in percentage points.
+
+    >>> points(0.0312), points(-0.004)
+    ('3.1 points more', '0.4 points fewer')
+    """
+    return f"{abs(gain) * 100:.1f} points {'more' if gain >= 0 else 'fewer'}"

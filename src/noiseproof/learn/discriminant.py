@@ -16,6 +16,8 @@ from noiseproof.noise import stream
 
 #: The number of parts of the rows, so that no row is judged by a model that has seen it.
 PARTS = 5
+#: Variance that every column is taken to have inside a class; its variance in all is 1.
+LEAST_SPREAD = 1e-4
 STEPS = 20
 #: The prior of the noise matrix: each class has kept this many labels, and lost one in total.
 KEPT = 10.0
@@ -43,6 +45,7 @@ class Discriminant(Learner):
 
     name: ClassVar[str] = "discriminant"
     trained: ClassVar[type[Trained]] = DiscriminantModel
+    dense_only: ClassVar[bool] = True
 
     shrinkage: float = 0.1
     latent: bool = False
@@ -119,9 +122,10 @@ class _Lines:
         means = (X.T @ share.astype(np.float32)).astype(np.float64) / np.maximum(count, 1e-12)
         total = float(count.sum())
         within = (second - (means * count) @ means.T) / total
-        level = float(np.trace(within)) / len(within) or 1.0
+        level = float(np.trace(within)) / len(within)
         within *= 1 - shrinkage
-        within[np.diag_indices_from(within)] += (shrinkage + 1e-6) * level
+        # Where a class has no spread at all, a little keeps rounding from making it negative.
+        within[np.diag_indices_from(within)] += max((shrinkage + 1e-6) * level, LEAST_SPREAD)
         weight = cho_solve(cho_factor(within, lower=True, check_finite=False), means)
         # A class without rows gets a prior so small that it is never predicted.
         prior = np.log(np.maximum(count / total, 1e-12))

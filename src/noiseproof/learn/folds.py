@@ -22,6 +22,10 @@ def deal(labels: Labels, folds: int, seed: int) -> Labels:
     return fold
 
 
+#: Rows of a class that a sample has at least, where the class has them.
+LEAST = 10
+
+
 def sample(labels: Labels, rows: int, seed: int) -> Labels:
     """Return the indices of about ``rows`` rows, with the classes in proportion.
 
@@ -30,7 +34,12 @@ def sample(labels: Labels, rows: int, seed: int) -> Labels:
     """
     if rows >= len(labels):
         return np.arange(len(labels))
-    return np.flatnonzero(deal(labels, -(-len(labels) // rows), seed) == 0)
+    shuffled = stream(seed, "sample").permutation(len(labels))
+    by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    kept = by_class[np.linspace(0, len(labels) - 1, rows).astype(np.int64)]
+    count = np.bincount(labels[kept], minlength=int(labels.max()) + 1)
+    rare = [np.flatnonzero(labels == k)[:LEAST] for k in np.flatnonzero(count < LEAST)]
+    return np.unique(np.concatenate([kept, *rare]))
 
 
 def held_out(weights: Floats, fold: Labels, *without: int) -> Floats:

@@ -95,6 +95,7 @@ class Hidden(Learner):
 
     name: ClassVar[str] = "hidden"
     trained: ClassVar[type[Trained]] = HiddenModel
+    dense_only: ClassVar[bool] = True
     averaged: ClassVar[bool] = True
     takes_noise: ClassVar[bool] = True
 

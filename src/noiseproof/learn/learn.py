@@ -169,7 +169,9 @@ def _kinds(problem: Problem, names: Sequence[str] | None) -> tuple[list[type[Lea
     for name, kind in registry.items():
         if names is not None and name not in names:
             continue
-        if names is None and not kind.suits(problem.shape):
+        if names is not None:
+            kind.check(problem.shape)
+        elif not kind.suits(problem.shape):
             continue
         extra = kind.missing()
         if extra is None:
@@ -183,7 +185,7 @@ def _kinds(problem: Problem, names: Sequence[str] | None) -> tuple[list[type[Lea
 
 def _few(folds: Folds) -> Chosen:
     """Choose logistic regression: with so few rows, comparing would be a lottery."""
-    (trial,) = folds.run([Setting(Linear("CE", 1e-3))])
+    (trial,) = folds.patient.run([Setting(Linear("CE", 1e-3))])
     why = f"Fewer than {FEW} rows cannot tell which learner is better: logistic regression is used."
     return Chosen.of_trial(trial, why, [trial])
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from noiseproof import losses
+from noiseproof.errors import ParameterError
 from noiseproof.learn.matrix import Matrix, Scale, Scaling
 
 Floats = NDArray[np.floating[Any]]
@@ -167,6 +168,8 @@ class Learner:
     trained: ClassVar[type[Trained]]
     #: Whether a task may have a ``transition``.
     takes_noise: ClassVar[bool] = False
+    #: Whether it cannot read sparse features.
+    dense_only: ClassVar[bool] = False
     #: Whether to keep the mean of the folds' models, which suits learners that would memorise
     #: wrong labels. Otherwise one model is trained on all rows.
     averaged: ClassVar[bool] = False
@@ -180,6 +183,15 @@ class Learner:
     def missing(cls) -> str | None:
         """Return the extra that this learner still needs; None if it can run."""
         return None
+
+    @classmethod
+    def check(cls, shape: Shape) -> None:
+        """Raise ParameterError where it cannot read such data at all."""
+        if cls.dense_only and shape.sparse:
+            raise ParameterError(
+                f"{cls.name} reads dense features only, and these are sparse (a text column, or a "
+                "sparse matrix); choose another learner"
+            )
 
     @classmethod
     def suits(cls, shape: Shape) -> bool:

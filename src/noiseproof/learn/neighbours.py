@@ -94,6 +94,7 @@ class Neighbours(Learner):
 
     name: ClassVar[str] = "neighbours"
     trained: ClassVar[type[Trained]] = NeighboursModel
+    dense_only: ClassVar[bool] = True
 
     k: int = 20
 
@@ -105,7 +106,7 @@ class Neighbours(Learner):
     @classmethod
     def first(cls, shape: Shape) -> Sequence[Self]:
         """Return a small and a large number of neighbours."""
-        return [cls(k) for k in (10, 40) if k < shape.rows / 4]
+        return [cls(k) for k in (10, 40) if k < shape.rows / 4] or [cls(5)]
 
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:

@@ -201,6 +201,8 @@ class Folds:
 
         Return None if the time runs out first.
         """
+        if self.count < 3:
+            return None  # without two of two folds there is nothing to train on
         pairs = [(f, g) for g in range(self.count) for f in range(g)]
         tasks = [Task(learner, self.weights(f, g), start=f) for f, g in pairs]
         both = [np.flatnonzero((self.fold == f) | (self.fold == g)) for f, g in pairs]
@@ -225,7 +227,6 @@ class Folds:
         groups: list[list[Task]] = []
         for kind in dict.fromkeys(type(task.learner) for task in tasks):
             groups += kind.together([task for task in tasks if type(task.learner) is kind])
-        # The longest first, so that no core waits for the last one at the end.
         jobs: list[Callable[[], list[Any]]] = [
             partial(self._job, group, [rows[at[id(task)]] for task in group], keep)
             for group in groups
