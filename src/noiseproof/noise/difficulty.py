@@ -3,12 +3,18 @@
 A held-out prediction disagrees with a label because the label is wrong or because the prediction
 is. Only the prediction's mistakes get rarer as its confidence grows:
 
-    P(disagree | x) = 1 - (1 - e)(1 - rate) - coincidence * e * rate
+    P(disagree | x) = 1 - (1 - e)(1 - r) - coincidence * e * r
     e(x) = 1 - max softmax(sharpness * log p(x))
+    r(x) = rate * (1 - lean + lean * e(x) / mean of e)
 
-The sharpness is free: a classifier may be over- or underconfident. A grid of sharpness, rate and
-coincidence (how often two mistakes agree) is weighed by the likelihood of what was seen, so where
-the data cannot tell noise from difficulty, the posterior is wide.
+The sharpness is free: a classifier may be over- or underconfident. So is how far the noise leans
+towards hard rows, and how often two mistakes agree. A grid of all four is weighed by the likelihood
+of what was seen: where the data cannot tell noise from difficulty, the posterior is wide.
+
+Three things the likelihood cannot show are left open: whether a class is hard or its labels are
+noisy, how many labels are wrong where the classifier errs in the same way, and whether a classifier
+that hardly learned anything is to blame for everything. Their weights, and that of the confident
+joint as a second opinion, were set once, on the sets of benchmarks/estimate_noise.py.
 """
 
 from dataclasses import dataclass
@@ -29,16 +35,20 @@ _USUAL, _SPREAD = np.log(2.0), 1.5  # of log sharpness, in medians of the margin
 _SHARES = 41  # steps of the rate
 _CLEAN = 4.0  # times as likely as any other step: that no label is wrong
 _COINCIDENCE = (0.3, 0.7)  # besides the chance of it
-#: How far the noise falls on rows that are hard for the classifier; half of it where people err.
+#: How far the noise leans towards rows that are hard for the classifier.
 _LEAN = (0.0, 0.35, 0.7)
 #: No more rows than this speak: the model is only nearly true, and many rows do not make it truer.
 _ROWS = 1_500
 #: Labels that are wrong where the classifier errs too do not show: their number, as a share of its
 #: mistakes. Anything goes where labels and classifier confuse the same classes.
-_SHARED = (0.0, 0.25, 0.5, 0.75)
+_SHARED = (0.0, 0.25, 0.5)
 _CLASSWISE = 0.6  # the weight of margins on the scale of their class, beside those as they are
+_SECOND = 0.45  # the weight of the second opinion
 _SKILL = 0.5  # (Cohen's kappa) of a classifier that cannot be at fault for all disagreement
 _BLIND = 0.2  # below this, it may be whatever the labels are
+
+
+_Cells = tuple[Floats, Floats, Floats, Floats, Floats]
 
 
 @dataclass(frozen=True)
@@ -49,12 +59,14 @@ class Rows:
         predicted: (N,) the most likely class.
         second: (N,) the runner-up.
         odds: (N, m) log p of that class less log p of the m likeliest, from 0 upwards.
+        own: (N,) the probability of the given label.
         classes: K.
     """
 
     predicted: Integers
     second: Integers
     odds: Floats
+    own: Floats
     classes: int
 
 
@@ -79,13 +91,19 @@ class Posterior:
     def mean(self, values: Floats) -> float:
         """Return the posterior mean of one of the fields."""
         known = np.isfinite(values)
-        return float(self.weight[known] @ values[known] / self.weight[known].sum())
+        return float(self.weight[known] @ values[known] / max(self.weight[known].sum(), 1e-300))
 
 
-def leading(probabilities: NDArray[np.floating], votes: Integers | None, power: Floats) -> Rows:
+def leading(
+    given: Integers,
+    probabilities: NDArray[np.floating],
+    votes: Integers | None,
+    power: Floats,
+) -> Rows:
     """Return the predictions and log-odds of p ** power[0] * (votes + 0.2) ** power[1].
 
     Args:
+        given: (N,) labels.
         probabilities: (N, K).
         votes: (N, k) the labels of each row's neighbours, or None.
         power: (2,).
@@ -93,7 +111,7 @@ def leading(probabilities: NDArray[np.floating], votes: Integers | None, power: 
     N, K = probabilities.shape
     m = min(K, LEADING)
     predicted, second = np.empty(N, dtype=np.int64), np.empty(N, dtype=np.int64)
-    odds = np.empty((N, m))
+    odds, own = np.empty((N, m)), np.empty(N)
     step = max(1, _BLOCK // K)
     for start in range(0, N, step):
         block = slice(start, start + step)
@@ -103,9 +121,12 @@ def leading(probabilities: NDArray[np.floating], votes: Integers | None, power: 
         first = predicted[block] = z.argmax(axis=1)
         top = np.partition(z, K - m, axis=1)[:, K - m :] if m < K else z
         odds[block] = np.sort(z.max(axis=1, keepdims=True) - top, axis=1)
-        z[np.arange(len(z)), first] = -np.inf
+        every = np.arange(len(z))
+        above = z[every, first] - z[every, given[block]]
+        own[block] = np.exp(-above) / np.exp(-odds[block]).sum(axis=1)
+        z[every, first] = -np.inf
         second[block] = z.argmax(axis=1)
-    return Rows(predicted, second, odds, K)
+    return Rows(predicted, second, odds, own, K)
 
 
 def log_probabilities(p: NDArray[np.floating]) -> Floats:
@@ -146,7 +167,35 @@ def posterior(given: Integers, rows: Rows) -> Posterior:
         blank = np.zeros(n), np.full(n, 1 - missed), np.full(n, np.nan)
         parts = [(*part[:4], (1 - fault) * part[4]) for part in parts]
         parts.append((rate, *blank, np.full(n, fault / n)))
+    # Noise at random shows by itself; a second opinion is for noise that looks like difficulty.
+    weight = _SECOND * alike
+    parts = [(*part[:4], (1 - weight) * part[4]) for part in parts]
+    parts.append(_opinion(confident_rate(given, rows), 1 - missed, rows.classes, weight))
     return Posterior(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def confident_rate(given: Integers, rows: Rows) -> float:
+    """Return a second opinion on the rate: by rows whose prediction is as sure as is usual.
+
+    A class's usual probability is the mean over the rows with that label; each label counts by its
+    frequency. This is the confident joint of Northcutt et al., JAIR 2021, but for the classes after
+    the first.
+    """
+    K = rows.classes
+    every = np.bincount(given, minlength=K)
+    usual = np.bincount(given, rows.own, K) / np.maximum(every, 1)
+    sure = 1 / np.exp(-rows.odds).sum(axis=1) >= usual[rows.predicted]
+    counted = np.bincount(given[sure], minlength=K)
+    wrong = np.bincount(given[sure], rows.predicted[sure] != given[sure], K)
+    return float(every @ (wrong / np.maximum(counted, 1)) / len(given))
+
+
+def _opinion(rate: float, agreement: float, classes: int, weight: float) -> _Cells:
+    """Return one cell of the posterior, with the accuracy that goes with a rate."""
+    same = rate / (classes - 1)
+    accuracy = np.clip((agreement - same) / max(1 - rate - same, 0.05), agreement, 1)
+    one = np.ones(1)
+    return rate * one, rate * one, accuracy * one, np.nan * one, weight * one
 
 
 def confusable(given: Integers, rows: Rows) -> float:

@@ -69,11 +69,9 @@ def estimate(
     names, given = _read_labels(labels, K, classes)
     if len(given) != N:
         raise NoiseError(f"{len(given)} labels, but {N} rows of probabilities")
-    votes, power = None, np.array([1.0, 0.0])
-    if neighbours is not None:
-        votes = given[_check_neighbours(neighbours, N)]
-        power = trust(given, p, votes)
-    rows = difficulty.leading(p, votes, power)
+    votes = None if neighbours is None else given[_check_neighbours(neighbours, N)]
+    power = trust(given, p, votes)
+    rows = difficulty.leading(given, p, votes, power)
     found = difficulty.posterior(given, rows)
     belief, known = 1.0, None
     if trusted is not None:
@@ -89,16 +87,19 @@ def estimate(
         wrong = given[places] != true
         learned = flips.counted(true[wrong], given[places][wrong], np.ones(wrong.sum()), K)
         counts = belief * counts + (1 - belief) * N / len(true) * learned
+        shares = (np.bincount(true, minlength=K) + 1) / (len(true) + K)
+        prior = belief * prior + (1 - belief) * shares
     calibration = Calibration(
         sharpness,
         (float(power[0]), float(power[1])),
         min(1.0, seen / max(rate, 1e-9)),
         float(found.weight[found.seen > seen / 3].sum()),
     )
+    low, high = difficulty.interval(found.rate, found.weight, N)
     return EstimatedTransition(
         flips.shrunk(prior, counts, rate, N),
         prior,
-        difficulty.interval(found.rate, found.weight, N),
+        (min(low, rate), max(high, rate)),
         _drawn(found),
         float((rows.predicted == given).mean()),
         N,

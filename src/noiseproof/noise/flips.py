@@ -7,6 +7,7 @@ from noiseproof.noise.matrix import Floats
 
 _USUAL = 5  # rows of the average class that each class's rate is shrunk with
 _MOST = 0.99  # of a class's labels that can be wrong
+_STEPS = 20
 
 
 def shrunk(prior: Floats, flips: Floats, rate: float, rows: float) -> Floats:
@@ -26,10 +27,10 @@ def shrunk(prior: Floats, flips: Floats, rate: float, rows: float) -> Floats:
     if totals.sum() > 0:
         rates = totals * (rate * rows / totals.sum())
         rates = (rates + _USUAL * rate) / (prior * rows + _USUAL)
-        rates *= rate / max(float(prior @ rates), 1e-12)
+        for _ in range(_STEPS):  # what the most a class can have wrong cuts off, others make up for
+            rates = np.minimum(rates * (rate / max(float(prior @ rates), 1e-12)), _MOST)
     else:
         rates = np.full(K, rate)
-    rates = np.minimum(rates, _MOST)
     keep = evenness(flips, totals)
     some = totals > 0
     flips *= np.where(some, keep * rates / np.where(some, totals, 1), 0)[:, None]

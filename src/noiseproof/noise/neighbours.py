@@ -1,4 +1,4 @@
-"""The nearest rows of each row, and how far to trust their labels beside a classifier."""
+"""The nearest rows of each row, and how far to trust a classifier and its neighbours' labels."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from noiseproof.noise.labels import Integers
 from noiseproof.noise.matrix import Floats
 
 _BLOCK = 1024  # rows
-_NUMBERS = 4_000_000  # probabilities that the trust is found from
+_NUMBERS = 2_000_000  # probabilities that the trust is found from
 _STEPS = 20
 
 
@@ -48,25 +48,27 @@ def nearest(features: Any, k: int = 10, metric: str = "cosine") -> Integers:
     return found
 
 
-def trust(given: Integers, probabilities: NDArray[np.floating], votes: Integers) -> Floats:
-    """Return (a, b), for which p^a votes^b predicts the labels best: two steps of regression.
+def trust(given: Integers, probabilities: NDArray[np.floating], votes: Integers | None) -> Floats:
+    """Return (a, b), for which p^a votes^b predicts the labels best: a regression on two numbers.
 
     Args:
         given: (N,) labels.
         probabilities: (N, K) held out.
-        votes: (N, k) the labels of each row's neighbours.
+        votes: (N, k) the labels of each row's neighbours; without them b is 0.
     """
     N, K = probabilities.shape
     rows = np.linspace(0, N - 1, min(N, max(200, _NUMBERS // K))).astype(np.int64)
-    sources = np.stack([log_probabilities(probabilities[rows]), log_votes(votes[rows], K)])
-    power, ridge = np.array([0.5, 0.5]), 1e-3
+    sources = log_probabilities(probabilities[rows])[None]
+    if votes is not None:
+        sources = np.concatenate([sources, log_votes(votes[rows], K)[None]])
+    power, ridge = np.full(len(sources), 1 / len(sources)), 1e-3
     for _ in range(_STEPS):
         q = np.tensordot(power, sources, 1)
         q = np.exp(q - q.max(axis=1, keepdims=True))
         q /= q.sum(axis=1, keepdims=True)
         centred = sources - (sources * q).sum(axis=2, keepdims=True)
         gradient = centred[:, np.arange(len(rows)), given[rows]].sum(axis=1) - ridge * power
-        curvature = np.einsum("ank,bnk,nk->ab", centred, centred, q) + ridge * np.eye(2)
+        curvature = np.einsum("ank,bnk,nk->ab", centred, centred, q) + ridge * np.eye(len(power))
         step = np.linalg.solve(curvature, gradient)
-        power = np.clip(power + np.clip(step, -0.5, 0.5), 0, 5)
-    return np.asarray(power if power.any() else [1.0, 0.0])
+        power = np.clip(power + np.clip(step, -power / 2, power + 0.1), 0.01, 20)
+    return np.append(power, np.zeros(2 - len(power)))
