@@ -33,7 +33,7 @@ _FLAT = 20  # rows of the average class that each class's scale is shrunk with
 _SHARPNESS = np.exp(np.linspace(np.log(0.05), np.log(40), 24))
 _USUAL, _SPREAD = np.log(2.0), 1.5  # of log sharpness, in medians of the margin
 _SHARES = 41  # steps of the rate
-_CLEAN = 4.0  # times as likely as any other step: that no label is wrong
+_CLEAN = 6.0  # times as likely as any other step: that no label is wrong
 _COINCIDENCE = (0.3, 0.7)  # besides the chance of it
 #: How far the noise leans towards rows that are hard for the classifier.
 _LEAN = (0.0, 0.35, 0.7)
@@ -43,12 +43,10 @@ _ROWS = 1_500
 #: mistakes. Anything goes where labels and classifier confuse the same classes.
 _SHARED = (0.0, 0.25, 0.5)
 _CLASSWISE = 0.6  # the weight of margins on the scale of their class, beside those as they are
-_SECOND = 0.45  # the weight of the second opinion
+_SECOND = 0.6  # the weight of the second opinion, times how far noise looks like difficulty
+_OF_TWO = 0.75
 _SKILL = 0.5  # (Cohen's kappa) of a classifier that cannot be at fault for all disagreement
 _BLIND = 0.2  # below this, it may be whatever the labels are
-
-
-_Cells = tuple[Floats, Floats, Floats, Floats, Floats]
 
 
 @dataclass(frozen=True)
@@ -151,7 +149,7 @@ def posterior(given: Integers, rows: Rows) -> Posterior:
     scale = max(float(np.median(odds[:, 1])), 1e-9)
     alike = confusable(given, rows)
     shared = np.array(_SHARED) * alike
-    parts = []
+    parts: list[tuple[Floats, ...]] = []
     for weight, unit in (
         (_CLASSWISE, _class_scale(odds[:, 1], predicted, rows.classes, scale)),
         (1 - _CLASSWISE, np.full(rows.classes, scale)),
@@ -168,9 +166,9 @@ def posterior(given: Integers, rows: Rows) -> Posterior:
         parts = [(*part[:4], (1 - fault) * part[4]) for part in parts]
         parts.append((rate, *blank, np.full(n, fault / n)))
     # Noise at random shows by itself; a second opinion is for noise that looks like difficulty.
-    weight = _SECOND * alike
-    parts = [(*part[:4], (1 - weight) * part[4]) for part in parts]
-    parts.append(_opinion(confident_rate(given, rows), 1 - missed, rows.classes, weight))
+    weight, second = _SECOND * alike, confident_rate(given, rows)
+    others = [(0 * r + second, 0 * r + second, *rest, weight * w) for r, _, *rest, w in parts]
+    parts = [(*rest, (1 - weight) * w) for *rest, w in parts] + others
     return Posterior(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -190,22 +188,14 @@ def confident_rate(given: Integers, rows: Rows) -> float:
     return float(every @ (wrong / np.maximum(counted, 1)) / len(given))
 
 
-def _opinion(rate: float, agreement: float, classes: int, weight: float) -> _Cells:
-    """Return one cell of the posterior, with the accuracy that goes with a rate."""
-    same = rate / (classes - 1)
-    accuracy = np.clip((agreement - same) / max(1 - rate - same, 0.05), agreement, 1)
-    one = np.ones(1)
-    return rate * one, rate * one, accuracy * one, np.nan * one, weight * one
-
-
 def confusable(given: Integers, rows: Rows) -> float:
     """Return how far wrong labels are the classifier's second choice: 1 if all, 0 if by chance.
 
     By the surer half of the rows, where most disagreement is the label's fault. Among two classes
-    there is no telling, and 1 is the careful answer.
+    there is no telling.
     """
     if rows.classes == 2:
-        return 1.0
+        return _OF_TWO
     margin = rows.odds[:, 1]
     wrong = (rows.predicted != given) & (margin >= np.median(margin))
     near = int((rows.second[wrong] == given[wrong]).sum())
