@@ -19,7 +19,11 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
     """Yield (step, line) pairs: the results of each step after loading."""
     learned, estimate = fitted.learned, fitted.estimate
     low, high = estimate.rate_interval
-    yield "estimate", f"{estimate.rate:.1%} of the labels are wrong ({low:.1%} to {high:.1%})"
+    about = f"{estimate.rate:.1%} of the labels are wrong ({low:.1%} to {high:.1%})"
+    yield (
+        "estimate",
+        about if estimate.decisive else f"{low:.0%} to {high:.0%} of the labels are wrong",
+    )
     for warning in estimate.warnings:
         yield "estimate", warning
     yield "choose", learned.why

@@ -157,18 +157,17 @@ def posterior(given: Integers, rows: Rows) -> Posterior:
         part = _weighed(odds / unit[predicted][:, None], wrong, rows.classes, shared)
         sharpness = part.sharpness / scale
         parts.append((part.rate, part.seen, part.accuracy, sharpness, weight * part.weight))
-    missed = float(disagree.mean())
-    fault = _fault(missed, given, rows, alike)
-    if fault:
-        # A classifier that hardly beats guessing may miss this much of right labels.
-        n, rate = len(shared), shared * missed
-        blank = np.zeros(n), np.full(n, 1 - missed), np.full(n, np.nan)
-        parts = [(*part[:4], (1 - fault) * part[4]) for part in parts]
-        parts.append((rate, *blank, np.full(n, fault / n)))
     # Noise at random shows by itself; a second opinion is for noise that looks like difficulty.
     weight, second = _SECOND * alike, confident_rate(given, rows)
     others = [(0 * r + second, 0 * r + second, *rest, weight * w) for r, _, *rest, w in parts]
     parts = [(*rest, (1 - weight) * w) for *rest, w in parts] + others
+    missed = float(disagree.mean())
+    fault = _fault(missed, given, rows, alike)
+    if fault:
+        n, rate = len(shared), shared * missed
+        blank = np.zeros(n), np.full(n, 1 - missed), np.full(n, np.nan)
+        parts = [(*rest, (1 - fault) * w) for *rest, w in parts]
+        parts.append((rate, *blank, np.full(n, fault / n)))
     return Posterior(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -211,8 +210,8 @@ def _fault(missed: float, given: Integers, rows: Rows, alike: float) -> float:
     shares = (np.bincount(codes, minlength=rows.classes) for codes in (given, rows.predicted))
     by_chance = 1 - float(np.dot(*shares)) / len(given) ** 2
     skill = 1 - missed / by_chance if by_chance > 0 else 1.0
-    blind = float(np.clip(1 - skill / _BLIND, 0, 1))
-    return 0.5 * float(np.clip(1 - skill / _SKILL, 0, 1)) * max(alike, blind)
+    weak, blind = (float(np.clip(1 - skill / least, 0, 1)) for least in (_SKILL, _BLIND))
+    return max(0.5 * weak * alike, 0.9 * blind)
 
 
 def _class_scale(margin: Floats, predicted: Integers, classes: int, usual: float) -> Floats:
