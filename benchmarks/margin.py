@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from noiseproof.learn.head import Task, Training, train
 from patch_features import patch_features
 
 import noiseproof as nf
 from noiseproof import data, noise
 from noiseproof.advise.families import families
-from noiseproof.learn.matrix import Matrix
+from noiseproof.learn.learner import Problem, Task
+from noiseproof.learn.learners import Hidden
 
 NOISES = ("symmetric:0.2", "symmetric:0.4", "symmetric:0.6", "symmetric:0.8", "asymmetric:0.3")
 MARGINS = (0.5, 1.0, 1.5, 2.0, 4.0, 8.0)
@@ -33,10 +33,10 @@ class Set(NamedTuple):
 
     name: str
     pairs: str  # whose pairs of classes asymmetric noise confuses
-    training: Training
-    X: Matrix
+    epochs: int
+    X: np.ndarray
     true: np.ndarray
-    X_test: Matrix
+    X_test: np.ndarray
     test: np.ndarray
 
 
@@ -44,12 +44,10 @@ def digits() -> Set:
     loaded = data.load("digits")
     train_set, test_set = loaded.train, loaded.test
     X, X_test = (one.inputs.flatten(1).numpy() for one in (train_set, test_set))
-    training = Training(kind="mlp", width=64, dropout=0.0, epochs=30, batch=64, lr=0.005, warm=0.0)
-    inputs = Matrix(X)
-    test = Matrix(X_test, inputs.scaling)
+    epochs = 30
     return Set(
         "Digits, an MLP of 64 hidden units, 30 epochs",
-        "mnist", training, inputs, train_set.labels.numpy(), test, test_set.labels.numpy(),
+        "mnist", epochs, X, train_set.labels.numpy(), X_test, test_set.labels.numpy(),
     )  # fmt: skip
 
 
@@ -57,12 +55,10 @@ def cifar10(directory: Path, rows: int = 5000) -> Set:
     loaded = data.load("cifar10", directory)
     train_set, test_set = loaded.train, loaded.test
     X, X_test = patch_features(train_set.inputs[:rows], test_set.inputs[:rows], centres=100)
-    training = Training(kind="mlp", width=64, dropout=0.0, epochs=20, batch=64, lr=0.005, warm=0.0)
-    inputs = Matrix(X)
-    test = Matrix(X_test, inputs.scaling)
+    epochs = 20
     return Set(
         f"CIFAR-10, {rows} images as patches of 100 kinds, an MLP of 64 hidden units, 20 epochs",
-        "cifar10", training, inputs, train_set.labels.numpy()[:rows], test,
+        "cifar10", epochs, X, train_set.labels.numpy()[:rows], X_test,
         test_set.labels.numpy()[:rows],
     )  # fmt: skip
 
@@ -81,10 +77,10 @@ def measure(on: Set, seeds: int) -> dict[tuple[str, str, float], float]:
         right = np.zeros(len(plan))
         for seed in range(seeds):
             noisy = T.corrupt(on.true, seed=seed).labels
-            tasks = [Task(loss, ones) for _, _, loss in plan]
-            heads = train(on.X, noisy, 10, tasks, on.training, seed)
-            for block, p in heads.blocks(on.X_test):
-                right += (p.argmax(-1) == on.test[block]).sum(axis=1)
+            problem = Problem(on.X, np.asarray(noisy), 10, ones, seed)
+            learners = [Hidden(str(loss), epochs=on.epochs, width=64) for _, _, loss in plan]
+            models = Hidden.train(problem, [Task(learner, ones) for learner in learners])
+            right += [(m.probabilities(on.X_test).argmax(-1) == on.test).sum() for m in models]
         for (family, margin, _), count in zip(plan, right, strict=True):
             mean[text, family, margin] = 100 * count / (seeds * len(on.test))
         print(on.name.split(",")[0], text, "done", flush=True)

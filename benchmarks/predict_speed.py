@@ -27,7 +27,7 @@ from noiseproof.fitting.predict import predict_file
 class Nothing:
     """Stands in for a learner: every class is as likely as any other."""
 
-    def predict_proba(self, X):
+    def probabilities(self, X):
         return np.full((len(X), 3), 1 / 3, dtype=np.float32)
 
 
@@ -56,7 +56,7 @@ def main() -> None:
         print("| --- | --- | --- | --- | --- |")
         base = timed(lambda: pd.read_csv(folder / "a.csv"))[1]
         for name in ("a.csv", "a.parquet"):
-            for kind, asked in (("linear", model), ("none", replace(model, learned=Nothing()))):
+            for kind, asked in (("linear", model), ("none", replace(model, ensemble=Nothing()))):
                 out = folder / f"out{Path(name).suffix}"
                 wall, cpu = timed(lambda: predict_file(asked, folder / name, out))  # noqa: B023
                 print(

@@ -334,9 +334,9 @@ def test_a_folder_of_images(tmp_path):
         (np.eye(4), [1j, 1j, 2, 2], {}, "labels are complex numbers, not classes"),
         (sparse.eye(4) * np.nan, list("aabb"), {}, "X: 4 values are missing or infinite"),
         (FRAME[["kind"]].assign(z=np.arange(240) * 1j), "kind", {}, "of complex numbers: z"),
-        ("a", "y", {"embeddings": "e", "test": (TEST, "kind"), "test_embeddings": "e"}, "the path"),
+        ("a", "y", {"embeddings": "e", "test": (TEST, "k"), "test_embeddings": "e"}, "is a path"),
         (FRAME, "kind", {"text": "agee"}, "no column 'agee'; did you mean 'age'"),
-        (FRAME, "kind", {"losses": []}, "losses: expected one at least"),
+        (FRAME, "kind", {"losses": []}, "losses: expected at least one"),
         (FRAME, "kind", {"search": -1}, "search: expected 0 or more further settings, got -1"),
     ],
 )

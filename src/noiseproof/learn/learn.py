@@ -113,7 +113,7 @@ def learn(
     kinds, notes = _kinds(problem, learners)
     part, kept = sampled(problem, rows_to_compare(problem.shape))
     few = Folds(part, deal(part.labels, min(folds, len(kept)), seed), deadline, progress)
-    if len(labels) < FEW and learners is None:
+    if len(labels) < FEW and (learners is None or Linear.name in learners):
         chosen = _few(few)
     else:
         chosen = compare(few, kinds, losses, search)
@@ -125,7 +125,11 @@ def learn(
         chosen, members, said = _of_all_rows(few, every, kept, chosen)
         notes.append(said)
     noise = estimate(labels, chosen.probabilities, names)
-    model = Ensemble(members, sharpness_for(chosen.probabilities, labels, noise.matrix))
+    # A handful of held-out rows cannot say how sure a model should be.
+    sharpness = 1.0
+    if len(labels) >= FEW:
+        sharpness = sharpness_for(chosen.probabilities, labels, noise.matrix)
+    model = Ensemble(members, sharpness)
     same = chosen.settings == (chosen.plain.setting,)
     return Learned(
         model=model,
