@@ -156,7 +156,9 @@ def test_many_blocks_with_an_uneven_tail(loss, elements, monkeypatch):
     torch.testing.assert_close(
         value, (textbook_rows(loss)(z, y) * w[y]).sum() / w[y].sum(), **DOUBLE
     )
-    assert loss.random or len(seen) > 2, "the block size was not the one that was set"
+    # A small batch of plain CE is torch's own, which needs no block.
+    untouched = loss.random or loss.is_cross_entropy
+    assert untouched or len(seen) > 2, "the block size was not the one that was set"
 
 
 def _counting(block, seen):
