@@ -71,7 +71,7 @@ def test_every_write_may_fail_in_turn(command, tmp_path, monkeypatch, capsys, nu
         assert main(command) == 0  # and then it goes on
         assert len(whole(out)) == 2
         capsys.readouterr()
-    assert len(failed) >= 4
+    assert len(failed) >= 3  # checkpoint, model, record
 
 
 def test_a_full_disk(command, tmp_path, capsys):
