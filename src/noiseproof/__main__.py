@@ -1,7 +1,5 @@
 """``python -m noiseproof``."""
 
-import sys
+from noiseproof.cli import command
 
-from noiseproof.cli import main
-
-sys.exit(main())
+command()

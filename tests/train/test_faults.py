@@ -46,6 +46,7 @@ def whole(out):
 @pytest.mark.parametrize("call", ["fsync", "replace"])
 def test_every_write_may_fail_in_turn(command, tmp_path, monkeypatch, capsys, number, call):
     out, real, failed = tmp_path / "runs", getattr(os, call), []
+    out.mkdir()  # making it would be one more sync, of the folder above
     # A checkpoint after either epoch, the model, the record; each syncs file and folder.
     for fail_at in range(20):
         count = 0
@@ -71,7 +72,19 @@ def test_every_write_may_fail_in_turn(command, tmp_path, monkeypatch, capsys, nu
         assert main(command) == 0  # and then it goes on
         assert len(whole(out)) == 2
         capsys.readouterr()
-    assert len(failed) >= 3  # checkpoint, model, record
+    assert len(failed) >= 4
+
+
+def test_a_folder_that_cannot_be_made_for_good_is_one_line(command, tmp_path, monkeypatch, capsys):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        assert main(command) == 2
+    assert "no space left" in one_line(capsys).lower()
+    assert main(command) == 0
+    assert len(whole(tmp_path / "runs")) == 2
 
 
 def test_a_full_disk(command, tmp_path, capsys):

@@ -17,6 +17,18 @@ from noiseproof.progress import printable
 INTERRUPTED, TERMINATED = 130, 143
 
 
+def command() -> NoReturn:
+    """Run the command line and leave the process with its exit code."""
+    code = main()
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        # gloo's threads outlive their process group, and one that wants Python's lock while the
+        # interpreter shuts down aborts the process. So a process of torchrun leaves at once.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return 0 on success, 2 for a user's mistake with one line of why."""
     signals: list[int] = []
