@@ -233,7 +233,7 @@ def test_search_is_repeatable_and_asks_for_optuna(monkeypatch):
 def test_every_core_works_and_the_callers_threads_are_left_alone():
     import torch
 
-    from noiseproof.learn import parallel
+    from noiseproof import parallel
 
     before = torch.get_num_threads()
     assert parallel.run([torch.get_num_threads] * 3) == [1, 1, 1]

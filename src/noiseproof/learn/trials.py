@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.learn import parallel
+from noiseproof import parallel
 from noiseproof.learn.ensemble import Member
 from noiseproof.learn.folds import held_out
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Task, Trained

@@ -11,6 +11,10 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
+
+from noiseproof.extras import need
+
+need("fit", "threadpoolctl")
 from threadpoolctl import threadpool_limits
 
 Result = TypeVar("Result")
