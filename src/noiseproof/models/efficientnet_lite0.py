@@ -100,8 +100,9 @@ class EfficientNetLite0(nn.Module):
         """Fold batch norm into the convolutions, for inference alone: the same numbers, faster."""
         self.eval().requires_grad_(False)
         for layer in [m for m in self.modules() if isinstance(m, Layer)]:
-            layer.convolve = fuse_conv_bn_eval(layer.convolve, layer.norm)
-            layer.norm = nn.Identity()
+            if isinstance(layer.norm, nn.BatchNorm2d):
+                layer.convolve = fuse_conv_bn_eval(layer.convolve, layer.norm)
+                layer.norm = nn.Identity()
         return self
 
 
