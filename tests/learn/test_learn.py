@@ -297,3 +297,18 @@ def test_two_folds_and_no_time():
     assert {c.treatment for c in learned.comparison} == {PLAIN}
     assert "cross entropy" not in learn(X, y, 2, learners="trees", minutes=0).why
     assert learn(X[:90], y[:90], 2, minutes=0).chosen.startswith("linear")
+
+
+def test_soft_labels_are_learned_and_a_judge_judges():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4)).astype(np.float32)
+    true = (X[:, 0] > 0).astype(np.int64)
+    misleading = (X[:, 1] > 0).astype(np.int64)
+    soft = np.full((400, 2), 0.2, dtype=np.float32)
+    soft[np.arange(400), true] = 0.8
+    found = learn(X, misleading, 2, soft=soft, judge=soft, learners=["linear", "trees"])
+    assert (found.probabilities.argmax(1) == true).mean() > 0.9
+    best = found.comparison[0]
+    # A perfect model would be right in 80 % of the cases, by such a judge.
+    assert 0.75 < best.noisy_accuracy <= 0.8 + 1e-6
+    assert {candidate.treatment for candidate in found.comparison} == {"none"}

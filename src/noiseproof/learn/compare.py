@@ -111,7 +111,7 @@ def compare(
         trials += search_further(folds, best(trials), search)
     opinions = None
     folds.progress.step("treat doubtful labels")
-    if not folds.late:
+    if not folds.late and problem.soft is None:  # soft labels have been treated already
         treated, opinions = _treat(folds, trials)
         trials += treated
     return _decide(folds, trials, opinions)
@@ -186,7 +186,7 @@ def _decide(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) ->
     if len(members) == 1:
         return Chosen.of_trial(leader, reason(leader, compared), trials, opinions)
     p = np.mean([trial.probabilities for trial in members], axis=0)
-    right = (p.argmax(1) == folds.problem.labels).astype(np.float64)
+    right = folds.problem.right(p)
     behind, doubt = mean_and_error(right - leader.right, leader.share)
     if behind < -doubt:
         return Chosen.of_trial(leader, reason(leader, compared), trials, opinions)

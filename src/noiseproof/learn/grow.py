@@ -33,6 +33,8 @@ def sampled(problem: Problem, rows: int) -> tuple[Problem, np.ndarray]:
         features=problem.features[kept],
         labels=problem.labels[kept],
         weights=problem.weights[kept],
+        soft=None if problem.soft is None else problem.soft[kept],
+        judge=None if problem.judge is None else problem.judge[kept],
     )
     return part, kept
 
@@ -53,7 +55,7 @@ def more_rows_help(folds: Folds, chosen: Chosen) -> bool:
     few = replace(folds, problem=thin, _weights={}).run([setting], 2)
     if not few:
         return False
-    right = (few[0].probabilities.argmax(1) == problem.labels).astype(np.float64)
+    right = problem.right(few[0].probabilities)
     gain, error = mean_and_error(whole.right - right, whole.share)
     return gain > error / 2
 

@@ -78,6 +78,8 @@ def learn(
     classes: int,
     *,
     sample_weight: ArrayLike | None = None,
+    soft: ArrayLike | None = None,
+    judge: ArrayLike | None = None,
     learners: str | Sequence[str] | None = None,
     losses: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
@@ -96,6 +98,9 @@ def learn(
         y: (N,) labels 0 to K-1, some of them wrong.
         classes: K.
         sample_weight: (N,) how much each row counts.
+        soft: (N, K) class probabilities to learn instead of y, such as the answers of a crowd
+            suggest; treatments of doubtful labels are not tried then.
+        judge: (N, K) class probabilities to judge held-out predictions by instead of y.
         learners: the names of the learners to try; by default all that suit the data.
         losses: the losses to compare; by default those that suit the estimated noise.
         names: the names of the classes, for the estimate.
@@ -108,7 +113,9 @@ def learn(
     deadline = time.monotonic() + 60 * minutes
     labels = np.asarray(y, dtype=np.int64)
     weights = np.ones(len(labels)) if sample_weight is None else sample_weight
-    problem = Problem(X, labels, classes, np.asarray(weights, dtype=np.float32), seed)
+    rows = np.asarray(weights, dtype=np.float32)
+    targets, judges = (None if p is None else np.asarray(p, np.float32) for p in (soft, judge))
+    problem = Problem(X, labels, classes, rows, seed, targets, judges)
     learners = [learners] if isinstance(learners, str) else learners
     kinds, notes = _kinds(problem, learners)
     part, kept = sampled(problem, rows_to_compare(problem.shape))

@@ -57,6 +57,8 @@ class Problem:
         classes: K.
         weights: (N,) how much each row counts.
         seed: seeds everything random.
+        soft: (N, K) class probabilities to learn instead of the labels.
+        judge: (N, K) class probabilities to judge held-out predictions by instead of the labels.
     """
 
     features: Any
@@ -64,6 +66,8 @@ class Problem:
     classes: int
     weights: Floats
     seed: int = 0
+    soft: Floats | None = None
+    judge: Floats | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_matrices", {})
@@ -73,6 +77,13 @@ class Problem:
         """The size of the data."""
         rows, columns = self.features.shape
         return Shape(rows, columns, self.classes, bool(sparse.issparse(self.features)))
+
+    def right(self, p: Floats) -> NDArray[np.float64]:
+        """Return (N,): whether predictions (N, K) have the label, or how likely they are right."""
+        predicted = p.argmax(axis=1)
+        if self.judge is None:
+            return np.asarray(predicted == self.labels, dtype=np.float64)
+        return np.asarray(self.judge[np.arange(len(p)), predicted], dtype=np.float64)
 
     def matrix(self, scale: Scale) -> Matrix:
         """Return the scaled features; they are computed once and shared by all tasks."""

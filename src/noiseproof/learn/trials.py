@@ -44,7 +44,7 @@ class Trial:
     Args:
         setting: what was tried.
         probabilities: (N, K) for each row by the model that had not seen it.
-        right: (N,) whether they predict the label.
+        right: (N,) whether they predict the label, by :meth:`Problem.right`.
         share: (N,) what each row counts, summing to 1; 0 where no model of the trial held it out.
         seconds: of one core.
         models: of each fold, where they were asked for.
@@ -154,7 +154,7 @@ class Folds:
             p = np.full((len(seen), self.problem.classes), 1 / self.problem.classes, np.float32)
             for rows, part in zip(where, parts, strict=True):
                 p[rows] = part.probabilities
-            right = (p.argmax(1) == self.problem.labels).astype(np.float64)
+            right = self.problem.right(p)
             models = tuple(part.model for part in parts) if keep else ()
             seconds = sum(part.seconds for part in parts)
             trials.append(Trial(setting, p, right, share, seconds, models))
@@ -163,9 +163,9 @@ class Folds:
     def task(self, setting: Setting, without: int | None, opinions: Opinions | None) -> Task:
         """Return the task that trains a setting without a fold, or on all rows."""
         if without is None:
-            task = Task(setting.learner, self.problem.weights)
+            task = Task(setting.learner, self.problem.weights, self.problem.soft)
         else:
-            task = Task(setting.learner, self.weights(without), start=without)
+            task = Task(setting.learner, self.weights(without), self.problem.soft, start=without)
         if setting.treatment == PLAIN:
             return task
         assert opinions is not None, "a treatment goes by what other models say"
@@ -204,7 +204,8 @@ class Folds:
         if self.count < 3:
             return None  # without two of two folds there is nothing to train on
         pairs = [(f, g) for g in range(self.count) for f in range(g)]
-        tasks = [Task(learner, self.weights(f, g), start=f) for f, g in pairs]
+        soft = self.problem.soft
+        tasks = [Task(learner, self.weights(f, g), soft, start=f) for f, g in pairs]
         both = [np.flatnonzero((self.fold == f) | (self.fold == g)) for f, g in pairs]
         said = self._ask(tasks, both, keep=False)
         if any(one is None for one in said):
