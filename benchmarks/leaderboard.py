@@ -40,7 +40,7 @@ def noiseproof(problem: Problem, labels: Codes) -> Answer:
         test, fitted = problem.X_test, nf.fit(problem.X, labels)
     full = np.zeros((len(problem.test), problem.classes))
     full[:, np.unique(labels)] = fitted.predict_proba(test)
-    suspects = fitted.suspects["row"].to_numpy()
+    suspects = fitted.suspects["row"].to_numpy(np.int64)
     return Answer(full, suspects, fitted.estimate.rate, fitted.estimate.rate_interval)
 
 

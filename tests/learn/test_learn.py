@@ -59,7 +59,7 @@ def test_says_what_was_compared_and_why(noisy):
     learned, *_, steps = noisy
     accuracies = [candidate.noisy_accuracy for candidate in learned.comparison]
     assert accuracies == sorted(accuracies, reverse=True)
-    assert learned.plain in {candidate.name for candidate in learned.comparison}
+    assert learned.plain.name in {candidate.name for candidate in learned.comparison}
     assert {c.treatment for c in learned.comparison} >= {PLAIN, "em", "drop"}
     assert "held-out noisy labels" in learned.why
     assert steps.names == [
@@ -190,7 +190,7 @@ def test_treatments_count_a_label_that_the_others_contradict_for_less():
     p = np.array([[0.95, 0.05]] * 4 + [[0.05, 0.95]] * 4, dtype=np.float32)
     labels = np.array([0, 0, 0, 1, 1, 1, 1, 1])
     T = np.array([[0.7, 0.3], [0.3, 0.7]])
-    opinion = Opinion(p, p, Posterior(p.astype(float) @ T, labels, T))
+    opinion = Opinion(p, p, Posterior(p.astype(float) @ T, labels, T, np.zeros(len(labels), bool)))
     problem = Problem(np.zeros((8, 1)), labels, 2, np.ones(8, dtype=np.float32))
     task = Task(Linear(), problem.weights)
     for treatment in TREATMENTS:

@@ -37,6 +37,12 @@ def fit(
     test: Annotated[
         Path | None, typer.Option(help="A file of the same kind with true labels.")
     ] = None,
+    trusted: Annotated[
+        Path | None,
+        typer.Option(
+            help="A CSV of rows checked by a person: row, as in suspect_rows.csv, and label."
+        ),
+    ] = None,
     embeddings: EmbeddingsOption = None,
     test_embeddings: Annotated[
         Path | None, typer.Option(help="Embeddings for the rows of --test.")
@@ -69,8 +75,8 @@ def fit(
     folder = out or Path(f"{file.name.split('.')[0] or 'data'}-fit")
     fitted = _fit(
         file, folder, force, quiet or as_json, label=label, text=text or (), test=test,
-        embeddings=embeddings, test_embeddings=test_embeddings, learners=learner, search=search,
-        minutes=minutes, seed=seed, encoding=encoding,
+        trusted=trusted, embeddings=embeddings, test_embeddings=test_embeddings, learners=learner,
+        search=search, minutes=minutes, seed=seed, encoding=encoding,
     )  # fmt: skip
     if as_json:
         print(json.dumps(fitted.summary | {"folder": str(folder)}, indent=1, ensure_ascii=False))

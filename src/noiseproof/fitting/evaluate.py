@@ -54,6 +54,20 @@ def measured(right: NDArray[np.bool_], method: str) -> Accuracy:
     return Accuracy(p, float(low), float(high), method)
 
 
+def exact(right: NDArray[np.bool_], method: str) -> Accuracy:
+    """Return the share of right predictions, with the exact interval of Clopper and Pearson.
+
+    >>> print(exact(np.array([True] * 57 + [False] * 3), "measured"))
+    95.0% (86.1% to 99.0%)
+    """
+    from scipy.stats import beta
+
+    n, k = len(right), int(right.sum())
+    low = beta.ppf(0.025, k, n - k + 1) if k else 0.0
+    high = beta.ppf(0.975, k + 1, n - k) if k < n else 1.0
+    return Accuracy(k / n, float(low), float(high), method)
+
+
 def recalls(
     predicted: NDArray[np.int64], labels: NDArray[np.int64], classes: int
 ) -> NDArray[np.float64]:

@@ -66,6 +66,7 @@ class Fitted:
         content: a few columns for recognising the rows; None if there is no table.
         noisy: the accuracy on held-out noisy labels.
         true: the estimated accuracy on true labels.
+        checked_rows: the accuracy on checked rows; None without any.
         test: the accuracy on a test set; None without one.
         seed: the seed of the fit.
         seconds: how long the fit took.
@@ -79,6 +80,7 @@ class Fitted:
     content: Any
     noisy: Accuracy
     true: Accuracy
+    checked_rows: Accuracy | None
     test: Test | None
     seed: int
     seconds: float
@@ -151,14 +153,14 @@ class Fitted:
         """The accuracy of the best plain cross entropy on held-out noisy labels."""
         if self.is_cross_entropy:
             return self.noisy
-        plain = next(c for c in self.learned.comparison if c.name == self.learned.plain)
+        plain = self.learned.plain
         value, error = plain.noisy_accuracy, 1.96 * plain.standard_error
         return Accuracy(value, value - error, value + error, NOISY)
 
     @property
     def is_cross_entropy(self) -> bool:
         """Whether plain cross entropy was chosen."""
-        return self.learned.chosen == self.learned.plain
+        return self.learned.chosen == self.learned.plain.name
 
     @property
     def gain(self) -> float:

@@ -27,9 +27,11 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
     for warning in estimate.warnings:
         yield "estimate", warning
     yield "choose", learned.why
-    yield "train", f"{fitted.recipe}, on {fitted.checked.rows:,} rows"
+    yield "train", f"{fitted.recipe}, on {learned.rows:,} rows"
     yield "evaluate", f"held-out noisy labels predicted: {fitted.noisy}"
     yield "evaluate", f"accuracy on true labels, estimated: {fitted.true}"
+    if fitted.checked_rows is not None:
+        yield "evaluate", f"accuracy on checked rows, measured: {fitted.checked_rows}"
     if fitted.test is not None:
         test = fitted.test
         yield "evaluate", f"accuracy on {test.rows:,} test rows, measured: {test.accuracy}"
@@ -108,6 +110,7 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
             "never_predicted": list(fitted.never_predicted),
             "noisy_cross_entropy": fitted.cross_entropy.to_dict(),
             "true_estimated": fitted.true.to_dict(),
+            "checked_rows": fitted.checked_rows and fitted.checked_rows.to_dict(),
             "test": test and test.accuracy.to_dict(),
             "test_cross_entropy": test and test.cross_entropy.to_dict(),
             "test_rows": test and test.rows,

@@ -10,20 +10,22 @@ With many rows, settings race: all of them run on two folds, and the best ones o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noiseproof.advise.recommend import recommend
 from noiseproof.errors import TheoryError
 from noiseproof.learn.decide import ENSEMBLE, Candidate, best, ensemble_reason, peers, plain, reason
-from noiseproof.learn.learner import Floats, Labels, Learner, of_name
+from noiseproof.learn.learner import Floats, Learner, Problem, of_name
 from noiseproof.learn.linear import Linear
 from noiseproof.learn.neighbours import Neighbours
 from noiseproof.learn.posterior import Posterior
+from noiseproof.learn.review import SOUND, UNSOUND
 from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS, Opinion, Opinions
 from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
-from noiseproof.noise import estimate
+from noiseproof.noise import EstimatedTransition, estimate
 
 #: Below this many rows, one or two folds say too little.
 SMALL = 3000
@@ -33,6 +35,9 @@ KEPT_EACH, KEPT = 2, 8
 TREATED = 3
 #: How many losses to compare for each learner that takes one.
 LOSSES = 4
+
+#: From this clean level on, noisy labels rank models as true ones do.
+CLEAR = 1.2
 
 #: The losses to compare if none is proved to withstand the noise.
 USUAL = ("GCE(q=0.7)", "AGCE(a=1, q=0.5)", "AUL(a=3, p=2)", "NCE + AGCE(a=6, q=1.5)")
@@ -51,6 +56,7 @@ class Chosen:
         plain: the best trial by cross entropy.
         comparison: all that was tried on all folds, the best first.
         opinions: what treatments go by.
+        checked: for each checked row that judges, whether what is chosen without it gets it right.
     """
 
     name: str
@@ -61,6 +67,7 @@ class Chosen:
     plain: Trial
     comparison: tuple[Candidate, ...]
     opinions: Opinions | None = None
+    checked: NDArray[np.bool_] | None = None
 
     @property
     def judge(self) -> Learner:
@@ -89,11 +96,12 @@ def compare(
     search: int,
 ) -> Chosen:
     """Return the settings that predict held-out noisy labels best."""
-    problem = folds.problem
     folds.progress.step("compare learners")
     scouted = _scout(folds, kinds)
     folds.progress.step("compare losses")
-    names = losses or _suited(best(scouted), problem.labels)
+    noise = noise_of(folds.problem, best(scouted))
+    folds = replace(folds, misled=SOUND if noise.clean_level_interval[0] > CLEAR else UNSOUND)
+    names = losses or _suited(noise)
     leaders = _leaders(scouted)
     robust = [
         Setting(changed)
@@ -108,7 +116,10 @@ def compare(
         from noiseproof.learn.search import search as search_further
 
         folds.progress.step("search")
-        trials += search_further(folds, best(trials), search)
+        varied = [t.setting.learner for t in _leaders(trials)]
+        varied = [learner for learner in varied if learner.with_loss("CE") is not None]
+        if varied:
+            trials += search_further(folds, varied[0], search)
     opinions = None
     folds.progress.step("treat doubtful labels")
     if not folds.late and problem.soft is None:  # soft labels have been treated already
@@ -136,7 +147,8 @@ def _leaders(trials: Sequence[Trial]) -> list[Trial]:
 def _full(folds: Folds, scouted: Sequence[Trial]) -> list[Trial]:
     """Run the best settings, a few for each learner, on all folds."""
     if _few_folds(folds) == folds.count:
-        return list(scouted)
+        share = folds.share(folds.count)
+        return [replace(trial, share=share) for trial in scouted]
     order = sorted(scouted, key=lambda trial: -trial.accuracy)
     taken: list[Setting] = [plain(scouted).setting]
     for trial in order:
@@ -153,7 +165,7 @@ def _simplest(settings: Sequence[Setting]) -> Setting:
 
 def _treat(folds: Folds, trials: Sequence[Trial]) -> tuple[list[Trial], Opinions | None]:
     """Try treatments of doubtful labels on the best learners."""
-    labels = folds.problem.labels
+    labels, known = folds.problem.labels, folds.problem.known
     leaders = _leaders(trials)
     judge = leaders[0]
     by_pairs = folds.pairs(judge.setting.learner)
@@ -163,9 +175,9 @@ def _treat(folds: Folds, trials: Sequence[Trial]) -> tuple[list[Trial], Opinions
         return [], None
     nested = []
     for f, p in enumerate(by_pairs):
-        posterior = Posterior.of(p, labels, folds.fold != f)
+        posterior = Posterior.of(p, labels, folds.fold != f, known)
         nested.append(Opinion(p, None if near_pairs is None else near_pairs[f], posterior))
-    whole = Posterior.of(judge.probabilities, labels)
+    whole = Posterior.of(judge.probabilities, labels, known=known)
     neighbours = None if near is None else near.probabilities
     opinions = Opinions(tuple(nested), Opinion(judge.probabilities, neighbours, whole))
     settings = [
@@ -179,6 +191,24 @@ def _treat(folds: Folds, trials: Sequence[Trial]) -> tuple[list[Trial], Opinions
 
 
 def _decide(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:
+    """Choose a trial or a mean of trials; measure the choice on checked rows if there are any.
+
+    A row that had a say in the choice would flatter it. So each half of the checked rows judges
+    what is chosen without it.
+    """
+    chosen = _choice(folds, trials, opinions)
+    review = folds.problem.review
+    if review is None or len(review.judges) < 2:
+        return chosen
+    right = np.zeros(len(folds.fold), dtype=bool)
+    for half in (review.judges[::2], review.judges[1::2]):
+        share = folds.share(folds.count, but=half)
+        other = _choice(folds, [replace(trial, share=share) for trial in trials], opinions)
+        right[half] = other.probabilities[half].argmax(1) == folds.problem.labels[half]
+    return replace(chosen, checked=right[review.judges])
+
+
+def _choice(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:
     """Choose the best trial, or the mean of those that are level with it."""
     compared = plain(trials)
     members = peers(trials)
@@ -210,11 +240,22 @@ def _few_folds(folds: Folds) -> int:
     return folds.count if len(folds.problem.labels) < SMALL else min(2, folds.count)
 
 
-def _suited(trial: Trial, labels: Labels) -> Sequence[str]:
-    """Return the losses that suit the noise as estimated from one trial."""
-    rows = trial.share > 0
+def noise_of(problem: Problem, trial: Trial) -> EstimatedTransition:
+    """Return the noise as estimated from one trial, and from checked rows if there are any."""
+    seen = np.flatnonzero(trial.share > 0)
+    given, review, trusted = problem.labels, problem.review, None
+    if review is not None:
+        inside = review.within(seen)
+        given = review.given
+        if len(inside.judges):
+            trusted = inside.judges, problem.labels[seen][inside.judges]
+    return estimate(given[seen], trial.probabilities[seen], trusted=trusted)
+
+
+def _suited(noise: EstimatedTransition) -> Sequence[str]:
+    """Return the losses that suit the noise."""
     try:
-        advice = recommend(estimate(labels[rows], trial.probabilities[rows]))
+        advice = recommend(noise)
     except TheoryError:  # no loss is proved to withstand it; some still do better than others
         return USUAL
     return ["GCE(q=0.7)", *(str(one.loss) for one in advice)][:LOSSES]

@@ -28,6 +28,10 @@ def rows_to_compare(shape: Shape) -> int:
 def sampled(problem: Problem, rows: int) -> tuple[Problem, np.ndarray]:
     """Return a problem of some of the rows, every class in proportion, and which they are."""
     kept = sample(problem.labels, rows, problem.seed)
+    review = problem.review
+    if review is not None:
+        kept = np.union1d(kept, review.rows)
+        review = review.within(kept)
     part = replace(
         problem,
         features=problem.features[kept],
@@ -35,6 +39,7 @@ def sampled(problem: Problem, rows: int) -> tuple[Problem, np.ndarray]:
         weights=problem.weights[kept],
         soft=None if problem.soft is None else problem.soft[kept],
         judge=None if problem.judge is None else problem.judge[kept],
+        review=review,
     )
     return part, kept
 
@@ -69,14 +74,16 @@ def grown(folds: Folds, chosen: Chosen) -> tuple[Chosen, tuple[Member, ...]]:
     opinions = None
     if any(setting.treatment != PLAIN for setting in chosen.settings):
         (judge,) = folds.run([Setting(chosen.judge)])
-        posterior = Posterior.of(judge.probabilities, labels)
+        posterior = Posterior.of(judge.probabilities, labels, known=folds.problem.known)
         opinion = Opinion(judge.probabilities, None, posterior)
         opinions = Opinions((opinion,) * folds.count, opinion)
     trials = folds.run(chosen.settings, opinions=opinions, keep=True)
+    alone = [t for t in trials if t.setting == chosen.plain.setting]
+    (plain,) = alone or folds.run([chosen.plain.setting])
     mixed = sum(w * t.probabilities for w, t in zip(chosen.weights, trials, strict=True))
     members = tuple(
         Member(trial.setting.learner, trial.setting.treatment, weight / folds.count, model)
         for trial, weight in zip(trials, chosen.weights, strict=True)
         for model in trial.models
     )
-    return replace(chosen, probabilities=np.asarray(mixed)), members
+    return replace(chosen, probabilities=np.asarray(mixed), plain=plain), members

@@ -1,5 +1,6 @@
 """Learn a model from features and noisy labels; say why it was chosen and how noisy they are."""
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noiseproof.errors import ParameterError, did_you_mean
+from noiseproof.extras import need
 from noiseproof.learn.compare import Chosen, compare
 from noiseproof.learn.decide import Candidate
 from noiseproof.learn.ensemble import Ensemble, Member, sharpness_for
@@ -16,6 +18,7 @@ from noiseproof.learn.folds import deal
 from noiseproof.learn.grow import grown, more_rows_help, rows_to_compare, sampled
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem
 from noiseproof.learn.learners import Linear, registry
+from noiseproof.learn.review import Review
 from noiseproof.learn.trials import Folds, Setting
 from noiseproof.noise import EstimatedTransition, estimate
 from noiseproof.progress import SILENT, Progress
@@ -44,30 +47,40 @@ class Learned:
         model: the model that was chosen.
         baseline: the best model trained by plain cross entropy, for comparison.
         chosen: the name of the model.
-        plain: the name of the baseline.
+        plain: the baseline's row of the comparison.
         why: the reason for the choice, in one sentence.
+        rows: the number of rows that the model was trained on.
         notes: what could not be tried, a line each.
         estimate: the estimated noise of the labels.
         comparison: everything that was compared, the best first.
         probabilities: (N, K) predictions for held-out rows.
         labels: (N,) the given labels.
+        review: the checked rows; None if there are none.
+        checked: for each checked row drawn at random, whether a model chosen and trained without
+            it gets it right; None if there are none.
     """
 
     model: Ensemble
     baseline: Ensemble
     chosen: str
-    plain: str
+    plain: Candidate
     why: str
+    rows: int
     notes: tuple[str, ...]
     estimate: EstimatedTransition
     comparison: tuple[Candidate, ...]
     probabilities: Floats
     labels: Labels
+    review: Review | None = None
+    checked: NDArray[np.bool_] | None = None
 
     def suspects(self) -> Suspects:
-        """Return the rows whose labels are probably wrong."""
+        """Return the rows whose labels are probably wrong; checked rows are not among them."""
         wrong, proposed = self.estimate.doubt(self.labels, self.probabilities)
-        rows = np.flatnonzero(proposed != self.labels)
+        doubtful = proposed != self.labels
+        if self.review is not None:
+            doubtful &= ~self.review.known
+        rows = np.flatnonzero(doubtful)
         rows = rows[np.argsort(-wrong[rows], kind="stable")]
         return Suspects(rows, proposed[rows], wrong[rows])
 
@@ -80,6 +93,8 @@ def learn(
     sample_weight: ArrayLike | None = None,
     soft: ArrayLike | None = None,
     judge: ArrayLike | None = None,
+    trusted: tuple[ArrayLike, ArrayLike] | None = None,
+    random: ArrayLike | None = None,
     learners: str | Sequence[str] | None = None,
     losses: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
@@ -101,6 +116,9 @@ def learn(
         soft: (N, K) class probabilities to learn instead of y, such as the answers of a crowd
             suggest; treatments of doubtful labels are not tried then.
         judge: (N, K) class probabilities to judge held-out predictions by instead of y.
+        trusted: the numbers of rows that a person has checked, and their true labels.
+        random: for each trusted row, whether it was drawn at random (by default all were). Only
+            such rows choose the model and tell how good it is.
         learners: the names of the learners to try; by default all that suit the data.
         losses: the losses to compare; by default those that suit the estimated noise.
         names: the names of the classes, for the estimate.
@@ -110,12 +128,16 @@ def learn(
         minutes: the time after which no further setting is started.
         progress: receives each step.
     """
+    check(learners, losses, search, minutes)
     deadline = time.monotonic() + 60 * minutes
-    labels = np.asarray(y, dtype=np.int64)
+    given = np.asarray(y, dtype=np.int64)
+    labels, review = given, None
+    if trusted is not None:
+        labels, review = _reviewed(given, *trusted, random)
     weights = np.ones(len(labels)) if sample_weight is None else sample_weight
-    rows = np.asarray(weights, dtype=np.float32)
-    targets, judges = (None if p is None else np.asarray(p, np.float32) for p in (soft, judge))
-    problem = Problem(X, labels, classes, rows, seed, targets, judges)
+    targets, judges = (_certain(p, labels, review) for p in (soft, judge))
+    each = np.asarray(weights, dtype=np.float32)
+    problem = Problem(X, labels, classes, each, seed, targets, judges, review)
     learners = [learners] if isinstance(learners, str) else learners
     kinds, notes = _kinds(problem, learners)
     part, kept = sampled(problem, rows_to_compare(problem.shape))
@@ -125,13 +147,19 @@ def learn(
     else:
         chosen = compare(few, kinds, losses, search)
     progress.step("train")
+    used = few
     if len(kept) == len(labels):
-        members = few.keep(chosen.settings, chosen.weights, chosen.opinions)
+        members, rows = few.keep(chosen.settings, chosen.weights, chosen.opinions), len(labels)
     else:
         every = Folds(problem, deal(labels, folds, seed), np.inf, progress)
-        chosen, members, said = _of_all_rows(few, every, kept, chosen)
-        notes.append(said)
-    noise = estimate(labels, chosen.probabilities, names)
+        chosen, members, rows = _of_all_rows(few, every, kept, chosen)
+        used = every if rows == len(labels) else few
+        compared = f"settings were compared on {len(kept):,} of {len(labels):,} rows"
+        why = "the time was up" if few.late else "more of them did not help"
+        notes.append(compared if rows > len(kept) else f"{compared}: {why}")
+    judges = None if review is None else review.judges
+    known = None if judges is None or not len(judges) else (judges, labels[judges])
+    noise = estimate(given, chosen.probabilities, names, trusted=known)
     # A handful of held-out rows cannot say how sure a model should be.
     sharpness = 1.0
     if len(labels) >= FEW:
@@ -140,42 +168,91 @@ def learn(
     same = chosen.settings == (chosen.plain.setting,)
     return Learned(
         model=model,
-        baseline=model if same else _baseline(few, chosen, noise),
+        baseline=model if same else _baseline(used, chosen, noise),
         chosen=chosen.name,
-        plain=chosen.plain.setting.name,
+        plain=Candidate.of(chosen.plain),
         why=chosen.why,
+        rows=rows,
         notes=tuple(notes),
         estimate=noise,
         comparison=chosen.comparison,
         probabilities=chosen.probabilities,
-        labels=labels,
+        labels=given,
+        review=review,
+        checked=chosen.checked,
     )
+
+
+def check(
+    learners: str | Sequence[str] | None,
+    losses: Sequence[str] | None,
+    search: int,
+    minutes: float,
+) -> None:
+    """Raise ParameterError if options name what does not exist or do not go together."""
+    if math.isnan(minutes) or minutes < 0:
+        raise ParameterError(f"minutes: expected 0 or more, got {minutes}")
+    if search < 0:
+        raise ParameterError(f"search: expected 0 or more further settings, got {search}")
+    if search > 0:
+        need("search", "optuna")  # fail now rather than after the comparison
+    if losses is not None and len(losses) == 0:
+        raise ParameterError(
+            "losses: expected at least one; None compares those that suit the noise"
+        )
+    names = [learners] if isinstance(learners, str) else list(learners or registry)
+    for name in names:
+        if name not in registry:
+            raise ParameterError(f"no learner is called {name!r}{did_you_mean(name, registry)}")
+    lossless = all(registry[name]().with_loss("CE") is None for name in names)
+    if lossless and (losses is not None or search > 0):
+        what = "losses" if losses is not None else "search"
+        raise ParameterError(f"{what}: {', '.join(names)} cannot train with another loss")
+
+
+def _reviewed(
+    given: Labels, rows: ArrayLike, true: ArrayLike, random: ArrayLike | None
+) -> tuple[Labels, Review]:
+    """Return the labels with those of checked rows put right, and the review."""
+    at, codes = (np.asarray(part, dtype=np.int64) for part in (rows, true))
+    drawn = np.ones(len(at), dtype=bool) if random is None else np.asarray(random, dtype=bool)
+    order = np.argsort(at)
+    labels = given.copy()
+    labels[at] = codes
+    return labels, Review(given, at[order], drawn[order])
+
+
+def _certain(p: ArrayLike | None, labels: Labels, review: Review | None) -> Floats | None:
+    """Return class probabilities in which the classes of checked rows are certain."""
+    if p is None:
+        return None
+    out = np.array(p, dtype=np.float32)
+    if review is not None:
+        out[review.rows] = np.eye(out.shape[1], dtype=np.float32)[labels[review.rows]]
+    return out
 
 
 def _of_all_rows(
     few: Folds, every: Folds, kept: Labels, chosen: Chosen
-) -> tuple[Chosen, tuple[Member, ...], str]:
-    """Train on all rows what a sample of them chose, unless more rows do not help."""
-    total, some = len(every.problem.labels), len(kept)
+) -> tuple[Chosen, tuple[Member, ...], int]:
+    """Train on all rows what a sample of them chose, unless more rows do not help.
+
+    Return what was chosen, with the probabilities of all rows; the models, and on how many rows
+    they were trained.
+    """
+    total = len(every.problem.labels)
     if not few.late and more_rows_help(few, chosen):
-        chosen, members = grown(every, chosen)
-        said = f"settings were compared on {some:,} rows, and trained on all {total:,}"
-        return chosen, members, said
+        return *grown(every, chosen), total
     members = few.keep(chosen.settings, chosen.weights, chosen.opinions)
     rest = np.setdiff1d(np.arange(total), kept)
     p = np.empty((total, every.problem.classes), dtype=np.float32)
     p[kept] = chosen.probabilities
     p[rest] = Ensemble(members).probabilities(every.problem.features[rest])
-    said = f"the model was trained on {some:,} of {total:,} rows: "
-    said += "the time was up" if few.late else "more of them did not help"
-    return replace(chosen, probabilities=p), members, said
+    return replace(chosen, probabilities=p), members, len(kept)
 
 
 def _kinds(problem: Problem, names: Sequence[str] | None) -> tuple[list[type[Learner]], list[str]]:
     """Return the learners to try, and a note for each one that is not installed."""
-    for name in names or ():
-        if name not in registry:
-            raise ParameterError(f"no learner is called {name!r}{did_you_mean(name, registry)}")
     kinds, notes = [], []
     for name, kind in registry.items():
         if names is not None and name not in names:

@@ -22,6 +22,7 @@ from scipy import sparse
 from noiseproof import losses
 from noiseproof.errors import ParameterError
 from noiseproof.learn.matrix import Matrix, Scale, Scaling
+from noiseproof.learn.review import Review
 
 Floats = NDArray[np.floating[Any]]
 Labels = NDArray[np.int64]
@@ -53,12 +54,13 @@ class Problem:
 
     Args:
         features: (N, D) dense float32 or scipy-sparse CSR.
-        labels: (N,) the given labels, 0 to K-1.
+        labels: (N,) the labels, 0 to K-1: the true ones of checked rows, else those given.
         classes: K.
         weights: (N,) how much each row counts.
         seed: seeds everything random.
         soft: (N, K) class probabilities to learn instead of the labels.
         judge: (N, K) class probabilities to judge held-out predictions by instead of the labels.
+        review: the checked rows; None if there are none.
     """
 
     features: Any
@@ -68,6 +70,7 @@ class Problem:
     seed: int = 0
     soft: Floats | None = None
     judge: Floats | None = None
+    review: Review | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_matrices", {})
@@ -84,6 +87,13 @@ class Problem:
         if self.judge is None:
             return np.asarray(predicted == self.labels, dtype=np.float64)
         return np.asarray(self.judge[np.arange(len(p)), predicted], dtype=np.float64)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """(N,) whether the label of a row was checked."""
+        if self.review is None:
+            return np.zeros(len(self.labels), dtype=bool)
+        return self.review.known
 
     def matrix(self, scale: Scale) -> Matrix:
         """Return the scaled features; they are computed once and shared by all tasks."""

@@ -30,18 +30,30 @@ class Posterior:
         p: (N, K) held-out probabilities of the noisy label, sharpened to fit the labels.
         labels: (N,) the given labels.
         noise: (K, K) T, counted on the rows that models are sure of.
+        known: (N,) whether the label is known to be right.
     """
 
     p: Doubles
     labels: Labels
     noise: Doubles
+    known: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, p: Floats, labels: Labels, rows: NDArray[np.bool_] | None = None) -> "Posterior":
-        """Estimate the noise from held-out probabilities, using only ``rows`` if given."""
-        some = slice(None) if rows is None else rows
+    def of(
+        cls,
+        p: Floats,
+        labels: Labels,
+        rows: NDArray[np.bool_] | None = None,
+        known: NDArray[np.bool_] | None = None,
+    ) -> "Posterior":
+        """Estimate the noise from held-out probabilities, using only ``rows`` if given.
+
+        Labels of ``known`` rows are true; they say nothing about the noise.
+        """
+        known = np.zeros(len(labels), dtype=bool) if known is None else known
+        some = ~known if rows is None else rows & ~known
         sharp = _powered(p, _power(p[some], labels[some]))
-        return cls(sharp, labels, confident(sharp[some], labels[some]))
+        return cls(sharp, labels, confident(sharp[some], labels[some]), known)
 
     @cached_property
     def clean(self) -> Doubles:
@@ -55,6 +67,7 @@ class Posterior:
     def true(self) -> Doubles:
         """The probability of each true class given the features and the label, (N, K)."""
         joint = self.clean * self.noise.T[self.labels]
+        joint[self.known] = np.eye(joint.shape[1])[self.labels[self.known]]
         return np.asarray(joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300))
 
 

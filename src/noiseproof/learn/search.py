@@ -4,20 +4,18 @@ from typing import Any
 
 from noiseproof.extras import need
 from noiseproof.learn.learner import Learner
-from noiseproof.learn.linear import Linear
 from noiseproof.learn.trials import Folds, Setting, Trial
 
 #: Settings to propose at once; they are trained together.
 AT_ONCE = 8
 
 
-def search(folds: Folds, leader: Trial, trials: int) -> list[Trial]:
+def search(folds: Folds, leader: Learner, trials: int) -> list[Trial]:
     """Try further losses and decays on all folds.
 
     Args:
         folds: the folds.
-        leader: the best trial so far. Its learner is varied if it takes a loss, otherwise a linear
-            one.
+        leader: the learner to vary, which takes a loss.
         trials: the number of settings.
     """
     need("search", "optuna")
@@ -27,14 +25,13 @@ def search(folds: Folds, leader: Trial, trials: int) -> list[Trial]:
     study = optuna.create_study(
         direction="maximize", sampler=optuna.samplers.TPESampler(seed=folds.problem.seed)
     )
-    base = leader.setting.learner
-    if base.with_loss("CE") is None:
-        base = Linear()
     done: list[Trial] = []
     while len(done) < trials and not folds.late:
         asked = [study.ask() for _ in range(min(AT_ONCE, trials - len(done)))]
-        found = folds.run([Setting(_proposed(one, base)) for one in asked])
-        for one, trial in zip(asked, found, strict=False):
+        found = folds.run([Setting(_proposed(one, leader)) for one in asked])
+        if len(found) < len(asked):  # the time was up, and which of them ran does not matter
+            return done + found
+        for one, trial in zip(asked, found, strict=True):
             study.tell(one, trial.accuracy)
         done += found
     return done

@@ -71,11 +71,14 @@ def treated(task: Task, treatment: str, problem: Problem, opinion: Opinion) -> T
     if treatment == "refine":
         targets = (1 - KEPT) * p
         targets[rows, labels] += KEPT
+        known = opinion.posterior.known
+        targets[known] = np.eye(problem.classes, dtype=targets.dtype)[labels[known]]
         return dataclasses.replace(task, targets=targets)
     if treatment == "agree":
         trust = p[rows, labels] / p.max(1)
         if opinion.neighbours is not None:
             trust = trust * opinion.neighbours[rows, labels] / opinion.neighbours.max(1)
+        trust = np.where(opinion.posterior.known, 1, trust)
         return dataclasses.replace(task, weights=balanced(task.weights, trust, labels))
     true = opinion.posterior.true.astype(np.float32)
     if treatment == "em":

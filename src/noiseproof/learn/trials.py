@@ -14,6 +14,7 @@ from noiseproof import parallel
 from noiseproof.learn.ensemble import Member
 from noiseproof.learn.folds import held_out
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Task, Trained
+from noiseproof.learn.review import SOUND, stakes
 from noiseproof.learn.treat import PLAIN, Opinions, treated
 from noiseproof.progress import SILENT, Progress
 
@@ -95,12 +96,14 @@ class Folds:
         fold: (N,) the fold of each row.
         deadline: the time, by ``time.monotonic``, after which no further job is started.
         progress: receives how many jobs are done.
+        misled: by how much noisy labels may mislead; see :func:`~noiseproof.learn.review.stakes`.
     """
 
     problem: Problem
     fold: Labels
     deadline: float = math.inf
     progress: Progress = SILENT
+    misled: float = SOUND
     _weights: dict[tuple[int, ...], Floats] = field(default_factory=dict)
 
     @property
@@ -124,6 +127,20 @@ class Folds:
             self._weights[without] = held_out(self.problem.weights, self.fold, *without)
         return self._weights[without]
 
+    def share(self, folds: int, but: Labels | None = None) -> NDArray[np.float64]:
+        """Return what each row counts in a choice, 0 outside the first ``folds`` folds.
+
+        Args:
+            folds: how many.
+            but: checked rows that are to have no say.
+        """
+        review = self.problem.review
+        weights = np.where(self.fold < folds, self.problem.weights, 0).astype(np.float64)
+        if but is not None:
+            weights[but] = 0
+        judges = np.empty(0, dtype=np.int64) if review is None else review.judges
+        return stakes(weights, judges[weights[judges] > 0], self.misled)
+
     def run(
         self,
         settings: Sequence[Setting],
@@ -144,8 +161,7 @@ class Folds:
         where = [np.flatnonzero(self.fold == f) for f in range(count)]
         said = self._ask(tasks, [where[i % count] for i in range(len(tasks))], keep)
         seen = self.fold < count
-        weights = np.where(seen, self.problem.weights, 0).astype(np.float64)
-        share = weights / weights.sum()
+        share = self.share(count)
         trials = []
         for i, setting in enumerate(settings):
             parts = said[i * count : (i + 1) * count]

@@ -1,0 +1,81 @@
+"""Read which rows a person has checked, and their true labels."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.errors import DataError, did_you_mean
+from noiseproof.files.spreadsheet import unescape
+from noiseproof.prepare.classes import MISSING, Classes, Codes
+
+ROW, LABEL = "row", "label"
+
+
+class Trusted(NamedTuple):
+    """Training rows, numbered as they are trained on, and their true classes."""
+
+    rows: NDArray[np.int64]
+    codes: Codes
+
+
+def trusted_rows(trusted: Any, names: Sequence[int | str], classes: Classes) -> Trusted:
+    """Return the checked rows.
+
+    Args:
+        trusted: a CSV file or a DataFrame with the columns ``row`` and ``label``, or a pair of rows
+            and labels. Rows are named as in suspect_rows.csv: numbers from 0, or paths of images.
+        names: the name of each training row.
+        classes: the classes of the training labels.
+    """
+    where, rows, labels = _columns(trusted)
+    codes = classes.codes(labels, where)
+    at = {str(name): i for i, name in enumerate(names)}
+    texts = [str(row).strip() for row in rows]
+    for text in texts:
+        if text not in at:
+            raise DataError(
+                f"{where}: no labelled row is called {text!r}{did_you_mean(text, at)}; "
+                "rows are named as in suspect_rows.csv"
+            )
+    places = np.array([at[text] for text in texts], dtype=np.int64)
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise DataError(f"{where}: row {twice!r} occurs twice")
+    given = codes != MISSING
+    if not given.any():
+        raise DataError(f"{where}: no row has a label")
+    return Trusted(places[given], codes[given])
+
+
+def _columns(trusted: Any) -> tuple[str, Sequence[Any], Any]:
+    """Return where the rows come from, their names and their labels."""
+    where = "trusted"
+    if isinstance(trusted, (str, PathLike)):
+        where = str(trusted)
+        trusted = _table(where)
+    if hasattr(trusted, "columns"):
+        missing = next((name for name in (ROW, LABEL) if name not in trusted.columns), None)
+        if missing is not None:
+            raise DataError(f"{where}: no column is called {missing!r}; expected row and label")
+        return where, list(trusted[ROW]), trusted[LABEL].reset_index(drop=True)
+    try:
+        rows, labels = trusted
+    except (TypeError, ValueError):
+        raise DataError(f"{where}: expected a file, a DataFrame, or (rows, labels)") from None
+    if len(rows) != len(labels):
+        raise DataError(f"{where}: {len(rows)} rows but {len(labels)} labels")
+    return where, list(rows), labels
+
+
+def _table(path: str) -> Any:
+    """Return the file as texts; labels are read as they are written."""
+    import pandas as pd
+
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
+        raise DataError(f"{path}: expected a CSV file with the columns row and label") from None
+    return table.map(unescape)

@@ -1,0 +1,73 @@
+"""`fit(..., trusted=...)` and `--trusted FILE`."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import noiseproof as nf
+from noiseproof.cli import main
+from noiseproof.errors import DataError
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(240, 3)), columns=list("abc")).round(3)
+    true = np.where(table["a"] > 0, "=up", "down")
+    other = np.where(true == "down", "=up", "down")
+    return table.assign(y=np.where(rng.random(240) < 0.25, other, true)), true
+
+
+def test_every_form_of_trusted_rows_is_the_same(noisy, tmp_path):
+    table, true = noisy
+    rows = np.arange(0, 240, 5)
+    frame = pd.DataFrame({"row": rows, "label": true[rows]})
+    path = tmp_path / "trusted.csv"
+    frame.assign(label=["'" + v if v == "=up" else v for v in true[rows]]).to_csv(path, index=False)
+    fits = [
+        nf.fit(table, "y", trusted=one, learners="linear")
+        for one in (frame, path, str(path), (rows, true[rows]))
+    ]
+    assert len({one.estimate.rate for one in fits}) == 1
+    assert all(one.checked_rows == fits[0].checked_rows for one in fits)
+    assert fits[0].checked_rows.value > 0.85
+    assert not set(fits[0].suspects["row"]) & set(rows)
+    plain = nf.fit(table, "y", learners="linear")
+    assert plain.checked_rows is None
+
+
+def test_rows_are_named_as_in_suspect_rows_where_some_have_no_label(noisy):
+    table, true = noisy
+    gaps = table.copy()
+    gaps.loc[:9, "y"] = None
+    fitted = nf.fit(gaps, "y", trusted=([10, 239], true[[10, 239]]), learners="linear")
+    assert [fitted.rows[at] for at in fitted.learned.review.rows] == [10, 239]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("row,label\n999,down\n", "no labelled row is called '999'"),
+        ("row,label\n1,dwn\n", "label 'dwn' is no class; did you mean 'down'?"),
+        ("row,label\n1,down\n1,down\n", "row '1' occurs twice"),
+        ("row,truth\n1,down\n", "no column is called 'label'"),
+        ("row,label\n1,\n", "no row has a label"),
+        ("", "expected a CSV file with the columns row and label"),
+    ],
+)
+def test_one_line_for_a_file_that_does_not_fit(noisy, text, told, tmp_path, capsys):
+    table, _ = noisy
+    table.to_csv(tmp_path / "data.csv", index=False)
+    (tmp_path / "trusted.csv").write_text(text)
+    command = ["fit", str(tmp_path / "data.csv"), "--label", "y", "--out", str(tmp_path / "out")]
+    assert main([*command, "--trusted", str(tmp_path / "trusted.csv"), "--quiet"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+    assert not (tmp_path / "out").exists()
+
+
+def test_trusted_must_be_rows_and_labels(noisy):
+    with pytest.raises(DataError, match=r"expected a file, a DataFrame, or \(rows, labels\)"):
+        nf.fit(*noisy[:1], "y", trusted=3)
+    with pytest.raises(DataError, match=r"2 rows but 1 labels"):
+        nf.fit(*noisy[:1], "y", trusted=([1, 2], ["down"]))
