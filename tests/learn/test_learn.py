@@ -221,13 +221,27 @@ def test_search_is_repeatable_and_asks_for_optuna(monkeypatch):
     X, y, *_ = digits(0.4, rows=120)
     problem = Problem(X, y, 10, np.ones(120, dtype=np.float32))
     folds = Folds(problem, deal(y, 2, 0))
-    (leader,) = folds.run([Setting(Linear())])
-    first, again = ([t.setting for t in searching.search(folds, leader, 3)] for _ in range(2))
+    first, again = ([t.setting for t in searching.search(folds, Linear(), 3)] for _ in range(2))
     assert first == again
     assert len(first) == 3
     monkeypatch.setitem(__import__("sys").modules, "optuna", None)
     with pytest.raises((MissingExtraError, ValueError)):
-        searching.search(folds, leader, 1)
+        searching.search(folds, Linear(), 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"learners": "trees", "search": 3}, "search: trees cannot train with another loss"),
+        ({"learners": ["trees"], "losses": ["MAE"]}, "losses: trees cannot train"),
+        ({"learners": "tree"}, "no learner is called 'tree'; did you mean 'trees'"),
+        ({"minutes": float("nan")}, "minutes: expected 0 or more"),
+        ({"losses": []}, "losses: expected at least one"),
+    ],
+)
+def test_options_that_do_not_go_together_are_one_line(options, told):
+    with pytest.raises(ParameterError, match=told):
+        learn(np.zeros((8, 2)), np.arange(8) % 2, 2, **options)
 
 
 def test_every_core_works_and_the_callers_threads_are_left_alone():
