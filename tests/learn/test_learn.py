@@ -265,6 +265,7 @@ def test_many_rows_are_compared_on_a_sample_and_all_of_them_used_if_that_helps(h
     X, given, true, X_test, test = digits(0.2, rows=1400)
     learned = learn(X, given, 10, learners=["trees"])
     assert ("trained on all 1,400" if helps else "did not help") in learned.notes[-1]
+    assert learned.rows == (1400 if helps else 350)
     assert learned.probabilities.shape == (1400, 10)
     assert (learned.probabilities.argmax(1) == true).mean() > 0.85
     assert (learned.model.probabilities(X_test).argmax(1) == test).mean() > 0.85

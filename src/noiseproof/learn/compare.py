@@ -122,7 +122,7 @@ def compare(
             trials += search_further(folds, varied[0], search)
     opinions = None
     folds.progress.step("treat doubtful labels")
-    if not folds.late and problem.soft is None:  # soft labels have been treated already
+    if not folds.late and folds.problem.soft is None:  # soft labels have been treated already
         treated, opinions = _treat(folds, trials)
         trials += treated
     return _decide(folds, trials, opinions)

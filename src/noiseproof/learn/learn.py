@@ -154,11 +154,10 @@ def learn(
         every = Folds(problem, deal(labels, folds, seed), np.inf, progress)
         chosen, members, rows = _of_all_rows(few, every, kept, chosen)
         used = every if rows == len(labels) else few
-        compared = f"settings were compared on {len(kept):,} of {len(labels):,} rows"
-        why = "the time was up" if few.late else "more of them did not help"
-        notes.append(compared if rows > len(kept) else f"{compared}: {why}")
-    judges = None if review is None else review.judges
-    known = None if judges is None or not len(judges) else (judges, labels[judges])
+        notes.append(_of_so_many(few, len(kept), len(labels), rows))
+    known = None
+    if review is not None and len(review.judges):
+        known = review.judges, labels[review.judges]
     noise = estimate(given, chosen.probabilities, names, trusted=known)
     # A handful of held-out rows cannot say how sure a model should be.
     sharpness = 1.0
@@ -249,6 +248,14 @@ def _of_all_rows(
     p[kept] = chosen.probabilities
     p[rest] = Ensemble(members).probabilities(every.problem.features[rest])
     return replace(chosen, probabilities=p), members, len(kept)
+
+
+def _of_so_many(few: Folds, compared: int, total: int, rows: int) -> str:
+    """Say how many of the rows were used, and why."""
+    if rows == total:
+        return f"settings were compared on {compared:,} rows, and trained on all {total:,}"
+    why = "the time was up" if few.late else "more of them did not help"
+    return f"the model was trained on {rows:,} of {total:,} rows: {why}"
 
 
 def _kinds(problem: Problem, names: Sequence[str] | None) -> tuple[list[type[Learner]], list[str]]:
