@@ -12,6 +12,7 @@ from scipy.special import softmax
 from noiseproof import losses
 from noiseproof.extras import missing, need
 from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
+from noiseproof.losses.newton import newton
 from noiseproof.noise import stream
 
 FILE = "booster.txt"
@@ -177,15 +178,11 @@ def _boost(problem: Problem, task: Task) -> Trained:
 
 
 class _Robust:
-    """A loss as an objective of LightGBM: gradient and curvature for raw scores."""
+    """A loss as an objective of LightGBM."""
 
     def __init__(self, loss: str, labels: Any) -> None:
         self.loss, self.labels = losses.loss(loss), labels
 
     def __call__(self, raw: Any, dataset: Any) -> tuple[Any, Any]:
         scores = np.reshape(raw, (len(self.labels), -1))
-        _, gradient, curvature = self.loss.derivatives(scores, self.labels)
-        weight = dataset.get_weight()
-        if weight is not None:
-            gradient, curvature = gradient * weight[:, None], curvature * weight[:, None]
-        return gradient, curvature
+        return newton(self.loss, scores, self.labels, dataset.get_weight())
