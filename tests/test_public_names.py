@@ -68,7 +68,8 @@ def test_every_public_name_says_what_it_is():
 
 
 def test_dir_shows_what_is_imported_later():
-    assert set(PROMISED) <= set(dir(nf))
+    assert {*PROMISED, "integrations"} <= set(dir(nf))
+    assert nf.integrations.boosting.probabilities
 
 
 def test_a_loss_imports_torch_and_numpy_and_no_more():

@@ -120,7 +120,7 @@ __all__ = [
 #: Where the names come from, each room above the one before. A name is imported when first asked
 #: for, so that `noiseproof --help` does not wait for torch, nor a training loop for pandas.
 _ROOMS = ("losses", "theory", "advise.recommend", "fitting.fit")
-_ARE_ROOMS = ("errors", "noise")
+_ARE_ROOMS = ("errors", "integrations", "noise")
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of ours
     if missing("pandas", "sklearn"):  # without the extra `fit`, import * and help() work
@@ -139,4 +139,4 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_ARE_ROOMS})

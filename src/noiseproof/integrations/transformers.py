@@ -1,0 +1,142 @@
+"""A loss for the ``Trainer`` of Hugging Face transformers, which is not imported here."""
+
+import copy
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from noiseproof import losses
+from noiseproof.errors import ParameterError, ShapeError
+from noiseproof.losses import Loss, linear_loss
+
+
+def compute_loss(
+    loss: str | Loss, *, shift: bool | None = None, linear: nn.Module | None = None
+) -> Callable[..., Tensor]:
+    """Return a loss for ``Trainer(compute_loss_func=...)``.
+
+    It serves classifiers of sequences and of tokens, masked and causal language models. Labels of
+    -100 count nothing. The sum over the items is divided by the number of items of the whole step,
+    which the Trainer counts, so gradient accumulation gives the gradient of one large batch.
+    Weights of classes weigh the items but not their number.
+
+    Args:
+        loss: a loss, or its text.
+        shift: whether the scores of a token predict the next one. By default they do where the
+            model returns an output of a causal language model, such as ``CausalLMOutput``.
+        linear: the causal language model that is trained, to have :func:`noiseproof.linear_loss`
+            compute the loss from its last hidden states, without the logits of a training step.
+
+    Example:
+        >>> from types import SimpleNamespace
+        >>> outputs = SimpleNamespace(logits=torch.zeros(2, 3))  # as a classifier returns them
+        >>> compute_loss("CE")(outputs, torch.tensor([0, -100]), num_items_in_batch=1)  # log 3
+        tensor(1.0986)
+    """
+    made = losses.loss(loss) if isinstance(loss, str) else copy.deepcopy(loss)
+    made.reduction = "sum"
+    last = None if linear is None else _LastStates(linear)
+
+    def computed(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
+        if labels is None:
+            raise ParameterError("the Trainer found no `labels` in the batch: name its column that")
+        logits = _logits(outputs)
+        made.to(logits.device)
+        causal = "CausalLM" in type(outputs).__name__ if shift is None else shift
+        labels = labels.to(logits.device)
+        hidden = None if last is None else last.taken(logits)
+        if causal:
+            labels = labels[:, 1:]
+        if hidden is not None and last is not None:
+            hidden = hidden[:, :-1] if causal else hidden
+            total = linear_loss(hidden, last.head.weight, labels, made, last.head.bias)
+            classes = len(last.head.weight)
+        else:
+            logits = logits[:, :-1] if causal else logits
+            classes = logits.shape[-1]
+            total = made(logits.reshape(-1, classes), _rows(labels, logits))
+        mean: Tensor = total / _items(labels, classes, made.ignore_index, num_items_in_batch)
+        return mean
+
+    return computed
+
+
+def _logits(outputs: Any) -> Tensor:
+    logits = outputs.get("logits") if isinstance(outputs, dict) else None
+    logits = getattr(outputs, "logits", None) if logits is None else logits
+    if not isinstance(logits, Tensor):
+        raise ParameterError(
+            f"expected a model that returns `logits`, got {type(outputs).__name__}: set "
+            "return_dict=True in its config"
+        )
+    return logits
+
+
+def _rows(labels: Tensor, logits: Tensor) -> Tensor:
+    """Return the labels as rows: class indices, or class probabilities as soft labels."""
+    if labels.shape == logits.shape and labels.is_floating_point():
+        return labels.reshape(-1, logits.shape[-1])
+    if labels.shape != logits.shape[:-1] or labels.is_floating_point():
+        raise ShapeError(
+            f"expected integer labels of shape {tuple(logits.shape[:-1])} for logits of shape "
+            f"{tuple(logits.shape)}, got {labels.dtype} of shape {tuple(labels.shape)}"
+        )
+    return labels.reshape(-1)
+
+
+def _items(labels: Tensor, classes: int, ignored: int, counted: Any) -> Any:
+    """Return the number of items; the Trainer counts each number of a soft label."""
+    if labels.is_floating_point():
+        return labels.numel() / classes if counted is None else counted / classes
+    return (labels != ignored).sum() if counted is None else counted
+
+
+class _LastStates:
+    """The last hidden states of a language model in training, in place of its logits.
+
+    In training the model computes the logits of the last token only; its hidden states are kept
+    until they are taken.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        head = getattr(model, "get_output_embeddings", lambda: None)()
+        base = getattr(model, "base_model", None)
+        forward = inspect.signature(model.forward).parameters
+        if (
+            not isinstance(head, nn.Linear)
+            or not isinstance(base, nn.Module)
+            or base is model
+            or "logits_to_keep" not in forward
+        ):
+            raise ParameterError(
+                f"{type(model).__name__} has no head that can be left out: give `linear` a causal "
+                "language model, or leave it out"
+            )
+        self.head = head
+        self.hidden: Tensor | None = None
+        self.checked = False
+        model.register_forward_pre_hook(self._keep_one, with_kwargs=True)
+        base.register_forward_hook(self._store)
+
+    def _keep_one(self, model: nn.Module, given: Any, named: dict[str, Any]) -> Any:
+        if model.training:
+            return given, named | {"logits_to_keep": 1}
+
+    def _store(self, base: nn.Module, given: Any, outputs: Any) -> None:
+        self.hidden = outputs[0] if base.training else None
+
+    def taken(self, logits: Tensor) -> Tensor | None:
+        """Return the hidden states (B, T, d) of the step, or None where all logits are there."""
+        hidden, self.hidden = self.hidden, None
+        if hidden is not None and not self.checked:
+            with torch.no_grad():
+                expected = self.head(hidden[:, -1:])
+            if not torch.allclose(expected.float(), logits.float(), rtol=0.02, atol=0.02):
+                raise ParameterError(
+                    "this model changes its logits after the last layer: leave `linear` out"
+                )
+            self.checked = True
+        return hidden

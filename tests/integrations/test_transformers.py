@@ -1,0 +1,218 @@
+"""compute_loss gives the Trainer the loss of the labels it means, whatever the batches."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+import noiseproof as nf
+from noiseproof.errors import ParameterError, ShapeError
+from noiseproof.integrations.transformers import compute_loss
+
+hf = pytest.importorskip("transformers")
+pytest.importorskip("accelerate")
+
+LOSS = "NCE + 4*AGCE(a=6, q=1.5)"
+WORDS, LENGTH, LABELS = 31, 6, 5
+BERT = {
+    "vocab_size": WORDS, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
+    "intermediate_size": 16, "max_position_embeddings": 16, "num_labels": LABELS,
+    "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0,
+}  # fmt: skip
+LLAMA = {
+    "vocab_size": WORDS, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
+    "num_key_value_heads": 2, "intermediate_size": 16, "max_position_embeddings": 16,
+    "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
+}  # fmt: skip
+
+
+def gpt2():
+    sizes = {"n_embd": 8, "n_layer": 1, "n_head": 2, "n_positions": 16, "vocab_size": WORDS}
+    off = {"attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}
+    return hf.GPT2LMHeadModel(hf.GPT2Config(**sizes, **off, bos_token_id=1, eos_token_id=2))
+
+
+MODELS = {
+    "sequences": lambda: hf.BertForSequenceClassification(hf.BertConfig(**BERT)),
+    "tokens": lambda: hf.BertForTokenClassification(hf.BertConfig(**BERT)),
+    "gpt2": gpt2,
+    "llama": lambda: hf.LlamaForCausalLM(hf.LlamaConfig(**LLAMA)),
+}
+CAUSAL = ("gpt2", "llama")
+
+
+@pytest.fixture(params=MODELS)
+def kind(request):
+    return request.param
+
+
+def made(kind):
+    torch.manual_seed(0)
+    return MODELS[kind]()
+
+
+def examples(kind, rows=8):
+    """Rows whose numbers of labelled tokens differ, as those of texts do."""
+    torch.manual_seed(1)
+    words = torch.randint(3, WORDS, (rows, LENGTH))
+    labels = torch.randint(LABELS, (rows,)) if kind == "sequences" else words % LABELS
+    if kind in CAUSAL:
+        labels = words.clone()
+    if kind != "sequences":
+        for row in range(rows):
+            labels[row, LENGTH - row % 4 :] = -100
+            labels[row, 1 + row % 2] = -100
+    return words, labels
+
+
+def by_hand(model, words, labels, kind, loss=LOSS):
+    """The mean over all labelled items, written out with the loss alone."""
+    logits = model(input_ids=words).logits
+    if kind in CAUSAL:
+        logits, labels = logits[:, :-1], labels[:, 1:]
+    return nf.loss(loss)(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1))
+
+
+def gradients(model, value):
+    return torch.autograd.grad(value, list(model.parameters()), allow_unused=True)
+
+
+def same(found, wanted, tolerance=1e-6):
+    for a, b in zip(found, wanted, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            torch.testing.assert_close(a, b, rtol=1e-4, atol=tolerance)
+
+
+def one_step(tmp_path, kind, batch, accumulation, **options):
+    """The weights after one step of plain gradient descent by the Trainer, and what it logged."""
+    model = made(kind)
+    words, labels = examples(kind)
+    rows = [{"input_ids": w, "labels": y} for w, y in zip(words, labels, strict=True)]
+    chosen = {"linear": model} if options.pop("linear", False) else {}
+    trainer = hf.Trainer(
+        model,
+        hf.TrainingArguments(
+            tmp_path, per_device_train_batch_size=batch, gradient_accumulation_steps=accumulation,
+            max_steps=1, learning_rate=1.0, max_grad_norm=0, optim="sgd",
+            lr_scheduler_type="constant", report_to=[], save_strategy="no", disable_tqdm=True,
+            use_cpu=True, logging_steps=1,
+            **options,
+        ),
+        train_dataset=rows,
+        compute_loss_func=compute_loss(LOSS, **chosen),
+    )  # fmt: skip
+    trainer.train()
+    return model, trainer.state.log_history[0]["loss"]
+
+
+def test_the_value_and_the_gradient_are_those_of_the_loss(kind):
+    model, (words, labels) = made(kind), examples(kind)
+    value = compute_loss(LOSS)(model(input_ids=words), labels)
+    expected = by_hand(model, words, labels, kind)
+    torch.testing.assert_close(value, expected)
+    same(gradients(model, value), gradients(model, expected))
+
+
+def test_cross_entropy_is_the_models_own_loss(kind):
+    model, (words, labels) = made(kind), examples(kind)
+    own = model(input_ids=words, labels=labels).loss
+    torch.testing.assert_close(compute_loss("CE")(model(input_ids=words), labels), own)
+
+
+@pytest.mark.parametrize(("batch", "accumulation"), [(8, 1), (2, 4)], ids=["large", "accumulated"])
+@pytest.mark.parametrize("kind", ["sequences", "tokens", "llama"], indirect=True)
+def test_accumulated_steps_are_one_large_batch(tmp_path, kind, batch, accumulation):
+    # The batches hold different numbers of labels: a mean of means would be another gradient.
+    model, (words, labels) = made(kind), examples(kind)
+    expected = by_hand(model, words, labels, kind)
+    moved = [
+        w.detach() if g is None else w.detach() - g
+        for w, g in zip(model.parameters(), gradients(model, expected), strict=True)
+    ]
+    trained, logged = one_step(tmp_path, kind, batch, accumulation)
+    same([w.detach() for w in trained.parameters()], moved, 1e-5)
+    assert logged == pytest.approx(expected.item(), rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"], indirect=True)
+def test_without_the_logits_of_a_step_the_model_trains_the_same(tmp_path, kind):
+    plain, loss = one_step(tmp_path, kind, 8, 1)
+    linear, also = one_step(tmp_path, kind, 2, 4, linear=True)
+    same([w.detach() for w in linear.parameters()], [w.detach() for w in plain.parameters()], 1e-5)
+    assert also == pytest.approx(loss, rel=1e-4)
+
+
+def test_only_the_last_logits_are_computed_in_training():
+    model, (words, labels) = made("llama"), examples("llama")
+    function = compute_loss(LOSS, linear=model)
+    outputs = model.train()(input_ids=words)
+    assert outputs.logits.shape == (8, 1, WORDS)
+    value = function(outputs, labels)
+    outputs = model.eval()(input_ids=words)
+    assert outputs.logits.shape == (8, LENGTH, WORDS)  # an evaluation wants predictions
+    torch.testing.assert_close(function(outputs, labels), value)
+
+
+def test_a_model_whose_head_cannot_be_left_out():
+    with pytest.raises(ParameterError, match="BertForSequenceClassification has no head"):
+        compute_loss(LOSS, linear=made("sequences"))
+    capped = hf.Gemma2ForCausalLM(
+        hf.Gemma2Config(**LLAMA, head_dim=4, final_logit_softcapping=0.01, query_pre_attn_scalar=4)
+    )
+    words, labels = examples("llama")
+    function = compute_loss(LOSS, linear=capped)
+    with pytest.raises(ParameterError, match="changes its logits after the last layer"):
+        function(capped.train()(input_ids=words), labels)
+
+
+def test_class_weights_weigh_the_items_of_every_micro_batch_alike():
+    model, (words, labels) = made("sequences"), examples("sequences")
+    weight = torch.arange(1.0, LABELS + 1)
+    function = compute_loss(nf.loss(LOSS, weight=weight))
+    whole = function(model(input_ids=words), labels, num_items_in_batch=8)
+    halves = [function(model(input_ids=words[i::2]), labels[i::2], 8) for i in (0, 1)]
+    torch.testing.assert_close(whole, sum(halves))
+    rows = nf.loss(LOSS, reduction="none")(model(input_ids=words).logits, labels)
+    torch.testing.assert_close(whole, (rows * weight[labels]).sum() / 8)
+
+
+def test_soft_labels_are_counted_by_rows():
+    model, (words, labels) = made("sequences"), examples("sequences")
+    soft = nn.functional.one_hot(labels, LABELS).float()
+    outputs = model(input_ids=words)
+    # The Trainer counts every number that is not -100.
+    counted = soft.ne(-100).sum()
+    expected = compute_loss(LOSS)(outputs, labels, num_items_in_batch=8)
+    torch.testing.assert_close(compute_loss(LOSS)(outputs, soft, counted), expected)
+    torch.testing.assert_close(compute_loss(LOSS)(outputs, soft), expected)
+
+
+def test_shift_can_be_said():
+    model, (words, labels) = made("tokens"), examples("tokens")
+    outputs = model(input_ids=words)
+    shifted = compute_loss("MAE", shift=True)(outputs, labels)
+    logits = outputs.logits[:, :-1].reshape(-1, LABELS)
+    torch.testing.assert_close(shifted, nf.MAE()(logits, labels[:, 1:].reshape(-1)))
+
+
+def test_the_loss_that_is_given_stays_as_it_was():
+    loss = nf.MAE()
+    before = copy.deepcopy(loss)
+    compute_loss(loss)
+    assert (loss.reduction, str(loss)) == (before.reduction, str(before))
+
+
+def test_mistakes_are_one_line():
+    model, (words, labels) = made("sequences"), examples("sequences")
+    outputs = model(input_ids=words)
+    for wrong, error, text in (
+        ((outputs.to_tuple(), labels), ParameterError, "return_dict=True"),
+        ((outputs, None), ParameterError, "no `labels`"),
+        ((outputs, labels[:3]), ShapeError, r"expected integer labels of shape \(8,\)"),
+        ((outputs, labels.float()), ShapeError, "got torch.float32"),
+    ):
+        with pytest.raises(error, match=text) as caught:
+            compute_loss(LOSS)(*wrong)
+        assert "\n" not in str(caught.value)
