@@ -12,7 +12,11 @@ from noiseproof.cli.app import JsonOption, app
 @app.command()
 def audit(
     loss: Annotated[
-        str, typer.Argument(help='A loss, such as "AGCE(a=0.6, q=0.6)" or "NCE + RCE".')
+        str,
+        typer.Argument(
+            help='A loss, such as "AGCE(a=0.6, q=0.6)" or "NCE + RCE", or one of your own as '
+            "module:Loss or path/to/file.py:Loss, whose code is run."
+        ),
     ],
     classes: Annotated[
         int | None, typer.Option(help="Number of classes (default: the noise's, or 10).", min=2)
@@ -29,13 +33,14 @@ def audit(
 
     Example: noiseproof audit "AGCE(a=0.6, q=0.6)" --classes 10 --noise symmetric:0.8
     """
+    from noiseproof.cli.own import named_loss
     from noiseproof.theory import audit as audit_loss
 
     if plot is not None:
         from noiseproof.report.pictures import check, save
 
         check(plot)
-    result = audit_loss(loss, classes=classes, noise=noise)
+    result = audit_loss(named_loss(loss), classes=classes, noise=noise)
     print(json.dumps(result.to_dict(), indent=2) if as_json else result)
     if plot is not None:
         save(result.plot(), plot)
