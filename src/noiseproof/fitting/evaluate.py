@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from noiseproof.noise import EstimatedTransition, TransitionMatrix
 from noiseproof.noise.difficulty import interval
-
-Floats = NDArray[np.float64]
+from noiseproof.noise.matrix import Floats
 
 METHOD = (
     "from how often held-out predictions agree with the noisy labels, the surer and the less sure "

@@ -1,9 +1,9 @@
 """A linear model that decay pulls to naive Bayes instead of 0; for words and other counts."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -55,17 +55,10 @@ class Bayes(Learner):
         """Return several decays with CE."""
         return [cls("CE", decay) for decay in cls.DECAYS]
 
-    def with_loss(self, loss: str) -> "Bayes":
-        """Return a copy with another loss."""
-        return Bayes(loss, self.decay)
-
     @classmethod
-    def together(cls, tasks: Sequence[Task]) -> list[list[Task]]:
-        """Group tasks by loss."""
-        groups: dict[Any, list[Task]] = {}
-        for task in tasks:
-            groups.setdefault(task.learner.loss, []).append(task)
-        return list(groups.values())
+    def group(cls, task: Task) -> Hashable:
+        """Return its loss."""
+        return task.learner.loss
 
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:

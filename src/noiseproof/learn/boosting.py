@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -115,10 +115,6 @@ class Boosting(Learner):
     def first(cls, shape: Shape) -> Sequence[Self]:
         """Return LightGBM's own objective; robust ones come with the losses that suit the noise."""
         return [cls()]
-
-    def with_loss(self, loss: str) -> Self:
-        """Return a copy with another loss."""
-        return replace(self, loss=loss)
 
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:

@@ -1,6 +1,6 @@
 """Linear discriminant analysis with shrinkage, optionally with the true class as latent."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -64,12 +64,9 @@ class Discriminant(Learner):
         return [cls(strength, latent) for latent in (False, True) for strength in strengths]
 
     @classmethod
-    def together(cls, tasks: Sequence[Task]) -> list[list[Task]]:
-        """Group tasks on the same rows, which share one matrix of second moments."""
-        groups: dict[int, list[Task]] = {}
-        for task in tasks:
-            groups.setdefault(id(task.weights), []).append(task)
-        return list(groups.values())
+    def group(cls, task: Task) -> Hashable:
+        """Return its rows: such tasks share one matrix of second moments."""
+        return id(task.weights)
 
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:

@@ -1,8 +1,8 @@
 """Networks with one hidden layer; many are trained at once on the same batches."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -116,18 +116,11 @@ class Hidden(Learner):
         """Return several decays with CE."""
         return [cls("CE", decay) for decay in cls.DECAYS]
 
-    def with_loss(self, loss: str) -> Self:
-        """Return a copy with another loss."""
-        return replace(self, loss=loss)
-
     @classmethod
-    def together(cls, tasks: Sequence[Task]) -> list[list[Task]]:
-        """Group tasks of equal epochs and width: they share one product with the features."""
-        groups: dict[Any, list[Task]] = {}
-        for task in tasks:
-            assert isinstance(task.learner, Hidden)
-            groups.setdefault((task.learner.epochs, task.learner.width), []).append(task)
-        return list(groups.values())
+    def group(cls, task: Task) -> Hashable:
+        """Return its epochs and width: such tasks share one product with the features."""
+        learner = cast(Hidden, task.learner)
+        return learner.epochs, learner.width
 
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:

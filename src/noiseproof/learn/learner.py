@@ -10,7 +10,7 @@ and add one line to ``learners.py``.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -225,9 +225,17 @@ class Learner:
         return (cls(),)
 
     @classmethod
+    def group(cls, task: Task) -> Hashable:
+        """Return what tasks have in common that are best trained together; by default nothing."""
+        return id(task)
+
+    @classmethod
     def together(cls, tasks: Sequence[Task]) -> list[list[Task]]:
         """Split tasks into groups; one call of :meth:`train` trains each group."""
-        return [[task] for task in tasks]
+        groups: dict[Hashable, list[Task]] = {}
+        for task in tasks:
+            groups.setdefault(cls.group(task), []).append(task)
+        return list(groups.values())
 
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
@@ -240,7 +248,7 @@ class Learner:
 
     def with_loss(self, loss: str) -> Self | None:
         """Return this setting with another loss; None if the learner takes no loss."""
-        return None
+        return self.varied(loss=loss) if "loss" in self.settings else None
 
     def varied(self, **settings: Any) -> Self:
         """Return a copy with other settings; names that the learner does not have are ignored."""

@@ -1,8 +1,8 @@
 """Logistic regression, also with robust losses: full-batch L-BFGS along a path of decays."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import torch
@@ -99,18 +99,11 @@ class Linear(Learner):
             scales = ("standard", "common")
         return [cls("CE", decay, scale) for scale in scales for decay in cls.DECAYS]
 
-    def with_loss(self, loss: str) -> Self:
-        """Return a copy with another loss."""
-        return replace(self, loss=loss)
-
     @classmethod
-    def together(cls, tasks: Sequence[Task]) -> list[list[Task]]:
-        """Group tasks by scale and loss: the decays of one loss warm-start each other."""
-        groups: dict[Any, list[Task]] = {}
-        for task in tasks:
-            assert isinstance(task.learner, Linear)
-            groups.setdefault((task.learner.scale, task.learner.loss), []).append(task)
-        return list(groups.values())
+    def group(cls, task: Task) -> Hashable:
+        """Return its scale and loss: the decays of one loss warm-start each other."""
+        learner = cast(Linear, task.learner)
+        return learner.scale, learner.loss
 
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:

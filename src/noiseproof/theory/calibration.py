@@ -6,16 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss, Pointwise
+from noiseproof.noise.matrix import Floats
 from noiseproof.theory.interval import ZERO, as_pointwise
 from noiseproof.theory.threads import one_thread
-
-Floats = NDArray[np.float64]
 
 _REACH = math.asinh(500.0)
 _NODES = 401
