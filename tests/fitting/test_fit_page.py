@@ -23,7 +23,8 @@ def test_the_report_answers_the_four_questions(fitted, tmp_path):
     seen = open_page(path, tmp_path / "browser")
     assert seen.console == ()
     assert seen.requests in ((), (path.as_uri(),))
-    assert f"About {100 * fitted.estimate.rate:.1f} % of the labels are wrong" in seen.text
+    low, high = (f"{100 * end:.1f} %" for end in fitted.estimate.rate_interval)
+    assert f"{low} to {high}" in seen.text
     assert fitted.learned.why in seen.text
     assert f"The model: {fitted.recipe}" in seen.text
     for heading in ("How noisy", "Which model, and why", "How good", "Rows most likely wrong",
@@ -31,7 +32,7 @@ def test_the_report_answers_the_four_questions(fitted, tmp_path):
         assert heading in seen.text
     for row in fitted.suspects.head(5).itertuples():
         assert f"{row.row} {row.given_label} {row.proposed_label}" in seen.text
-        assert f"{FRAME.loc[row.row, 'length']:g}" in seen.text  # what is in the row
+        assert f"{FRAME.loc[row.row, 'length']:.5g}" in seen.text  # what is in the row
     assert len(re.findall("<svg", seen.dom)) >= 2
 
 

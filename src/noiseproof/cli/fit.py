@@ -43,6 +43,10 @@ def fit(
             help="A CSV of rows checked by a person: row, as in suspect_rows.csv, and label."
         ),
     ] = None,
+    reviewed: Annotated[
+        Path | None,
+        typer.Option(help="The reviewed.csv that the review page of an earlier fit exported."),
+    ] = None,
     embeddings: EmbeddingsOption = None,
     test_embeddings: Annotated[
         Path | None, typer.Option(help="Embeddings for the rows of --test.")
@@ -75,8 +79,9 @@ def fit(
     folder = out or Path(f"{file.name.split('.')[0] or 'data'}-fit")
     fitted = _fit(
         file, folder, force, quiet or as_json, label=label, text=text or (), test=test,
-        trusted=trusted, embeddings=embeddings, test_embeddings=test_embeddings, learners=learner,
-        search=search, minutes=minutes, seed=seed, encoding=encoding,
+        trusted=trusted, reviewed=reviewed, embeddings=embeddings,
+        test_embeddings=test_embeddings, learners=learner, search=search, minutes=minutes,
+        seed=seed, encoding=encoding,
     )  # fmt: skip
     if as_json:
         print(json.dumps(fitted.summary | {"folder": str(folder)}, indent=1, ensure_ascii=False))

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,8 +11,11 @@ import numpy as np
 
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.fitting import evaluate
+from noiseproof.fitting.before import compare_with_given
 from noiseproof.fitting.fitted import NOISY, Fitted, Test
+from noiseproof.fitting.looks import as_seen, looks, picture_folder
 from noiseproof.fitting.model import Model
+from noiseproof.fitting.reviewed import fingerprint, match
 from noiseproof.fitting.summary import lines
 from noiseproof.fitting.trusted import trusted_rows
 from noiseproof.learn.learn import MINUTES, Learned, learn
@@ -22,13 +26,10 @@ from noiseproof.prepare.features import Preprocessor, learn_features, reading
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.table_features import TableFeatures
 from noiseproof.progress import SILENT, Progress
 
 CHECKED = "measured on checked rows, by models chosen and trained without them"
 MEASURED = "measured on the test file, whose labels are taken to be true"
-#: How many columns to keep for recognising a row in the report.
-SHOWN_COLUMNS = 4
 
 
 def fit(
@@ -38,6 +39,7 @@ def fit(
     text: str | Sequence[str] = (),
     test: Any = None,
     trusted: Any = None,
+    reviewed: str | Path | None = None,
     embeddings: str | Path | None = None,
     test_embeddings: str | Path | None = None,
     learners: str | Sequence[str] | None = None,
@@ -60,6 +62,8 @@ def fit(
         trusted: rows of X that a person has checked, drawn at random, and their true labels: a CSV
             file or a DataFrame with the columns ``row`` and ``label``, or (rows, labels). They
             choose the model and make the estimates surer; 60 already do much.
+        reviewed: the ``reviewed.csv`` that the report's review page exported for these data. Its
+            labels are trained on, its random list chooses the model and measures it.
         embeddings: a file of features to use instead of those in the file X.
         test_embeddings: the same for the file ``test``.
         learners: the names of the learners to compare, such as ``"linear"`` and ``"trees"``; by
@@ -85,29 +89,41 @@ def fit(
     notes, filled = Notes(), Notes()
     text = [text] if isinstance(text, str) else text
     losses = [losses] if isinstance(losses, str) else losses
-    _check_options(test, embeddings, test_embeddings)
+    _check_options(test, embeddings, test_embeddings, trusted, reviewed)
     check_learning(learners, losses, search, minutes)
     progress.step("load")
     samples = as_samples(X, y, embeddings=embeddings, encoding=encoding, progress=progress)
-    samples, codes, classes, rows, checked = _labelled(samples, y)
+    folder = picture_folder(X, samples)
+    seen = as_seen(samples, X, y, embeddings, encoding)
+    own = fingerprint(seen, len(samples), folder)
+    samples, codes, classes, places, checked = _labelled(samples, y)
+    rows = tuple(samples.rows) if samples.rows else tuple(places.tolist())
     known = None if trusted is None else trusted_rows(trusted, rows, classes)
+    random = decided = None
+    if reviewed is not None:
+        decided = match(reviewed, rows, codes, classes, samples.name, own)
+        codes, known, random = decided.as_given(codes), decided.trusted, decided.random
     features = learn_features(samples, text, seed, notes)
     tested, unfit = None, list[str]()
     if test is not None:
         options = {"embeddings": test_embeddings, "encoding": encoding}
         tested, unfit = _test_set(test, y, features, classes, options)
     matrix = features.transform(samples, filled)
-    seen = 0 if tested is None else _seen(samples, matrix, tested)
+    again = 0 if tested is None else _seen(samples, matrix, tested)
     said = tuple(dict.fromkeys((*samples.notes, *notes.lines, *filled.lines, *unfit)))
-    content = _content(samples, features)
-    samples.inputs = None  # frees memory: only the features are needed from here on
+    shown = looks(seen, matrix, codes, places, text, folder)
+    seen = samples.inputs = None  # frees memory: only the features are needed from here on
     for line in (checked.line, *checked.warnings, *said):
         progress.say(line)
-    learned = learn(
-        matrix, codes, len(classes), trusted=known, learners=learners, losses=losses,
-        names=classes.names,
-        seed=seed, folds=folds, search=search, minutes=minutes, progress=progress,
-    )  # fmt: skip
+    how: dict[str, Any] = {
+        "learners": learners, "losses": losses, "names": classes.names, "seed": seed,
+        "folds": folds, "search": search, "minutes": minutes, "progress": progress,
+    }  # fmt: skip
+    learned = learn(matrix, codes, len(classes), trusted=known, random=random, **how)
+    change = None
+    if decided is not None:
+        learned = replace(learned, estimate=decided.informed(learned))
+        change = compare_with_given(matrix, codes, len(classes), decided, learned, **how)
     predicted = learned.probabilities.argmax(axis=1)
     label = y if isinstance(y, str) else ""
     fitted = Fitted(
@@ -116,13 +132,16 @@ def fit(
         checked=checked,
         notes=(*said, *learned.notes),
         rows=rows,
-        content=content,
+        looks=shown,
+        fingerprint=own,
         noisy=evaluate.measured(predicted == codes, NOISY),
         true=evaluate.estimated(predicted, codes, learned.estimate),
         checked_rows=None if learned.checked is None else evaluate.exact(learned.checked, CHECKED),
-        test=None if tested is None else _test(learned, tested, seen),
+        test=None if tested is None else _test(learned, tested, again),
         seed=seed,
         seconds=time.perf_counter() - start,
+        reviewed=decided,
+        change=change,
     )
     for step, told in groupby(lines(fitted), key=lambda pair: pair[0]):
         progress.step(step)
@@ -131,8 +150,12 @@ def fit(
     return fitted
 
 
-def _check_options(test: Any, embeddings: Any, test_embeddings: Any) -> None:
+def _check_options(
+    test: Any, embeddings: Any, test_embeddings: Any, trusted: Any, reviewed: Any
+) -> None:
     """Raise at once if options do not go together."""
+    if trusted is not None and reviewed is not None:
+        raise ParameterError("--trusted: give it or --reviewed, not both")
     if test_embeddings is not None and (test is None or embeddings is None):
         raise ParameterError("--test-embeddings: expected both --test and --embeddings beside it")
     if isinstance(test, tuple):
@@ -142,26 +165,15 @@ def _check_options(test: Any, embeddings: Any, test_embeddings: Any) -> None:
         raise ParameterError("--test: beside --embeddings it needs --test-embeddings")
 
 
-def _labelled(
-    samples: Samples, y: Any
-) -> tuple[Samples, Codes, Classes, tuple[int | str, ...], Checked]:
-    """Return the labelled rows, their labels and their names."""
+def _labelled(samples: Samples, y: Any) -> tuple[Samples, Codes, Classes, Codes, Checked]:
+    """Return the labelled rows, their labels, and which of all rows they are."""
     where = f"{samples.name}, column {y!r}" if isinstance(y, str) else samples.name
     codes, classes = encode(samples.labels, where)
     rows = np.flatnonzero(codes != MISSING)
     unlabelled = len(samples) - len(rows)
     if unlabelled:
         samples, codes = samples.take(rows), codes[rows]
-    names = tuple(samples.rows) if samples.rows else tuple(int(row) for row in rows)
-    return samples, codes, classes, names, check(samples, codes, classes, unlabelled)
-
-
-def _content(samples: Samples, features: Preprocessor) -> Any:
-    """Return the columns for recognising rows, texts first; None if there is no table."""
-    if not isinstance(features, TableFeatures):
-        return None
-    columns = dict.fromkeys([*features.texts, *samples.inputs.columns])
-    return samples.inputs[list(columns)[:SHOWN_COLUMNS]].copy()
+    return samples, codes, classes, rows, check(samples, codes, classes, unlabelled)
 
 
 class _Tested(NamedTuple):

@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.fitting import evaluate
+from noiseproof.fitting.before import BeforeAndAfter
 from noiseproof.fitting.evaluate import Accuracy
+from noiseproof.fitting.looks import Looks
 from noiseproof.fitting.model import Model
+from noiseproof.fitting.reviewed import Reviewed
 from noiseproof.fitting.summary import summarise
 from noiseproof.learn.learn import Learned
 from noiseproof.noise import EstimatedTransition
@@ -63,13 +66,16 @@ class Fitted:
         checked: what the checks of the data found.
         notes: how columns were treated and what could not be tried, a line each.
         rows: the name of each training row.
-        content: a few columns for recognising the rows; None if there is no table.
+        looks: what can be shown of the rows.
+        fingerprint: what tells the data from other data.
         noisy: the accuracy on held-out noisy labels.
         true: the estimated accuracy on true labels.
         checked_rows: the accuracy on checked rows; None without any.
         test: the accuracy on a test set; None without one.
         seed: the seed of the fit.
         seconds: how long the fit took.
+        reviewed: what was decided in a review before the fit; None without one.
+        change: the figures without the review and with it; None without one.
     """
 
     model: Model
@@ -77,13 +83,16 @@ class Fitted:
     checked: Checked
     notes: tuple[str, ...]
     rows: tuple[int | str, ...]
-    content: Any
+    looks: Looks
+    fingerprint: str
     noisy: Accuracy
     true: Accuracy
     checked_rows: Accuracy | None
     test: Test | None
     seed: int
     seconds: float
+    reviewed: Reviewed | None = None
+    change: BeforeAndAfter | None = None
 
     def __repr__(self) -> str:
         return (

@@ -1,11 +1,15 @@
 """The report of a fit: the noise, the model and why, its accuracy, suspect rows, next steps."""
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import noiseproof
+from noiseproof.fitting.map import Map, told
+from noiseproof.fitting.review import montage, review_data
 from noiseproof.fitting.summary import against_cross_entropy
+from noiseproof.fitting.telling import shorten
 from noiseproof.report.charts import bar_chart, heat_map
 from noiseproof.report.page import render
 
@@ -14,10 +18,12 @@ if TYPE_CHECKING:
 
 #: Suspect rows on the page; suspect_rows.csv has all of them.
 SHOWN = 25
+#: From this many rows on there is a map.
+MAPPED = 30
 #: Classes listed one by one.
 CLASSES = 50
-#: Longest text shown of a column.
-LENGTH = 120
+#: Longest text shown of a row in the table.
+LENGTH = 160
 
 
 def fit_page(fitted: "Fitted") -> str:
@@ -25,6 +31,9 @@ def fit_page(fitted: "Fitted") -> str:
     learned, estimate = fitted.learned, fitted.estimate
     names = list(fitted.model.classes.names)
     suspects = fitted.suspects
+    found = learned.suspects()
+    data = review_data(fitted)
+    shown = [data["rows"][at] for at in data["doubtful"][:SHOWN]]
     return render(
         "fit.html.j2",
         fitted=fitted,
@@ -37,29 +46,43 @@ def fit_page(fitted: "Fitted") -> str:
         matrix=heat_map(estimate.matrix, names, title="how labels go wrong"),
         bars=_bars(fitted),
         suspects=suspects.head(SHOWN).to_dict("records"),
-        columns=[] if fitted.content is None else [str(name) for name in fitted.content.columns],
-        contents=_contents(fitted),
+        contents=[_line(row) for row in shown],
         suspect_count=len(suspects),
+        review=data,
+        refit=_refit(fitted),
+        montage=montage(found, learned.labels, names) if fitted.looks.pictures else [],
+        maps=_maps(fitted),
         recalls=list(fitted.recalls.items())[:CLASSES],
         next_steps=_next_steps(fitted),
     )
 
 
-def _contents(fitted: "Fitted") -> list[list[str]]:
-    """Return the contents of the suspect rows that are shown."""
-    if fitted.content is None:
-        return [[]] * SHOWN
-    rows = fitted.content.iloc[fitted.learned.suspects().rows[:SHOWN]]
-    return [[_short(value) for value in row] for row in rows.itertuples(index=False)]
+def _line(row: dict[str, Any]) -> str:
+    """Return what is in a row, in a line."""
+    parts = [text for _, text in row.get("t", ())]
+    parts += [f"{name} {value}" for name, value, *_ in row.get("k", ())]
+    return shorten(", ".join(parts), LENGTH)
 
 
-def _short(value: Any) -> str:
-    import pandas as pd
+def _maps(fitted: "Fitted") -> list[Any]:
+    """Return the map by given and by proposed label; nothing where there is nothing to see."""
+    learned, names = fitted.learned, fitted.model.classes.names
+    if learned.probabilities.shape[0] < MAPPED or fitted.looks.matrix.shape[1] < 2:
+        return []
+    found = learned.suspects()
+    proposed = learned.labels.copy()
+    proposed[found.rows] = found.proposed
+    drawn = Map(fitted.looks.matrix, found, fitted.seed)
+    lines = told(drawn.rows, fitted.rows, learned.labels, proposed, names)
+    return [
+        drawn.drawn("by given label", learned.labels, names, lines),
+        drawn.drawn("by proposed label", proposed, names, lines),
+    ]
 
-    if np.ndim(value) == 0 and pd.isna(value):
-        return ""
-    text = f"{value:g}" if isinstance(value, float | np.floating) else " ".join(str(value).split())
-    return text if len(text) <= LENGTH else text[: LENGTH - 1] + "…"
+
+def _refit(fitted: "Fitted") -> str:
+    label = f" --label {shlex.quote(fitted.model.label)}" if fitted.model.label else ""
+    return f"noiseproof fit {shlex.quote(fitted.checked.name)}{label} --reviewed reviewed.csv"
 
 
 def _bars(fitted: "Fitted") -> Any:
@@ -98,13 +121,13 @@ def _next_steps(fitted: "Fitted") -> list[str]:
         )
     if len(fitted.suspects):
         steps.append(
-            "Look at the first rows of suspect_rows.csv: each has a proposed label. Correct what "
-            "is wrong and fit again."
+            "Review the doubtful rows and the random sample on this page, download reviewed.csv, "
+            "and fit again with --reviewed reviewed.csv."
         )
     if fitted.test is None:
         steps.append(
-            "Label a few hundred rows with care and give them as --test: then accuracy on true "
-            "labels is measured, not estimated."
+            "Review the random sample, or label a few hundred other rows with care and give them "
+            "as --test: then accuracy on true labels is measured, not estimated."
         )
     if fitted.checked.conflicting:
         steps.append("Decide which label is right for the rows that occur under different ones.")

@@ -18,6 +18,8 @@ SHOWN = 5
 def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
     """Yield (step, line) pairs: the results of each step after loading."""
     learned, estimate = fitted.learned, fitted.estimate
+    if fitted.reviewed is not None:
+        yield from (("review", line) for line in fitted.reviewed.lines)
     low, high = estimate.rate_interval
     about = f"{estimate.rate:.1%} of the labels are wrong ({low:.1%} to {high:.1%})"
     yield (
@@ -88,7 +90,8 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
     test = fitted.test
     return {
         "noiseproof": noiseproof.__version__,
-        "data": asdict(fitted.checked) | {"notes": list(fitted.notes)},
+        "data": asdict(fitted.checked)
+        | {"notes": list(fitted.notes), "fingerprint": fitted.fingerprint},
         "noise": {
             "rate": _plain(estimate.rate),
             "rate_interval": _plain(estimate.rate_interval),
@@ -117,6 +120,7 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
             "test_rows_seen_in_training": test and test.seen,
         },
         "suspects": len(fitted.suspects),
+        "review": fitted.reviewed and fitted.change and fitted.reviewed.to_dict() | fitted.change.to_dict(),
         "seed": fitted.seed,
         "seconds": round(fitted.seconds, 2),
     }

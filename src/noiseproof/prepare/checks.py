@@ -76,7 +76,7 @@ class Checked:
 def check(samples: Samples, codes: Codes, classes: Classes, unlabelled: int) -> Checked:
     """Count classes, repeated rows, and repeated rows under different labels."""
     counts = np.bincount(codes, minlength=len(classes))
-    repeated, conflicting = _repeats(_hashes(samples), codes)
+    repeated, conflicting = _repeats(hashes(samples), codes)
     return Checked(
         samples.name,
         len(codes),
@@ -100,7 +100,7 @@ def _repeats(hashes: NDArray[np.uint64] | None, codes: Codes) -> tuple[int, int]
     return int(size[size > 1].sum()), int(size[low != high].sum())
 
 
-def _hashes(samples: Samples) -> NDArray[np.uint64] | None:
+def hashes(samples: Samples) -> NDArray[np.uint64] | None:
     """Return a number for each row, the same for equal rows; None where rows have none."""
     import pandas as pd
 

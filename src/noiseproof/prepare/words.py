@@ -136,15 +136,15 @@ def _word() -> re.Pattern[str]:
 
 
 def _analyser(characters: bool) -> Any:
-    return _characters if characters else _words
+    return _characters if characters else words
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
     """Return the words and pairs of words of a text, in lower case.
 
-    >>> _words("A fine film")
+    >>> words("A fine film")
     ['a', 'fine', 'film', 'a fine', 'fine film']
-    >>> _words("好电影 2020")
+    >>> words("好电影 2020")
     ['好', '电', '影', '好电', '电影', '好电影', '2020']
     """
     if text.isascii():

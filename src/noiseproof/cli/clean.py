@@ -1,0 +1,61 @@
+"""The command that writes a table with corrected labels."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from noiseproof.cli.app import EncodingOption, ForceOption, JsonOption, QuietOption, app
+from noiseproof.progress import printable
+
+
+@app.command()
+def clean(
+    file: Annotated[
+        Path, typer.Argument(help="The .csv, .tsv or .parquet file that was fitted and reviewed.")
+    ],
+    out: Annotated[Path, typer.Option(help="Where to write the corrected file.")],
+    label: Annotated[
+        str | None, typer.Option(help="The label column (default: that of the fit).")
+    ] = None,
+    reviewed: Annotated[
+        Path | None, typer.Option(help="The reviewed.csv that the report's review page exported.")
+    ] = None,
+    proposals: Annotated[
+        float | None,
+        typer.Option(
+            help="Also take the fit's proposals from this confidence on (0 to 1), for rows that "
+            "nobody looked at."
+        ),
+    ] = None,
+    fit: Annotated[
+        Path | None,
+        typer.Option(help="The folder of the fit (default: the file's name with -fit)."),
+    ] = None,
+    encoding: EncodingOption = None,
+    force: ForceOption = False,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a table with corrected labels: every other byte stays as it is.
+
+    Writes a list of the changes beside it, OUT-changes.csv, with the reason for each.
+
+    Example: noiseproof clean reviews.csv --reviewed reviewed.csv --out clean.csv
+    """
+    from noiseproof.fitting.clean import clean as clean_file
+
+    made = clean_file(
+        file, out, label=label, reviewed=reviewed, fit=fit, proposals=proposals, encoding=encoding,
+        force=force,
+    )  # fmt: skip
+    if as_json:
+        content = {
+            "out": str(made.out), "changes_file": str(made.changes_file), "rows": made.rows,
+            "changed": len(made.changes),
+        }  # fmt: skip
+        print(json.dumps(content, indent=1, ensure_ascii=False))
+    elif not quiet:
+        told = f"{len(made.changes):,} of {made.rows:,} labels changed"
+        print(printable(f"wrote {made.out} ({told}) and {made.changes_file}"))

@@ -1,0 +1,119 @@
+"""A flat map of the rows: near each other on it, near each other in their features."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from noiseproof.learn.learn import Suspects
+from noiseproof.noise import stream
+from noiseproof.report.charts.svg import WIDTH, element, picture
+
+#: Points of the map, and how many of them are doubtful, at most.
+POINTS, DOUBTFUL = 1200, 300
+#: Classes with a colour of their own; those of the page.
+COLOURS = 7
+HEIGHT = 300
+
+
+class Map:
+    """Where some of the rows are on the plane of the two largest principal components.
+
+    Args:
+        matrix: (N, D) the features, dense or sparse.
+        suspects: the doubtful rows.
+        seed: draws the sample.
+    """
+
+    def __init__(self, matrix: Any, suspects: Suspects, seed: int) -> None:
+        N = matrix.shape[0]
+        doubtful = suspects.rows[:DOUBTFUL]
+        others = np.setdiff1d(np.arange(N), suspects.rows)
+        numbers = stream(seed, "map")
+        drawn = numbers.permutation(others)[: POINTS - len(doubtful)]
+        # Doubtful rows last: they are drawn on top.
+        self.rows = np.concatenate([drawn, doubtful[::-1]]).astype(np.int64)
+        self.doubtful = np.arange(len(self.rows)) >= len(drawn)
+        self.points = _flattened(matrix[self.rows])
+
+    def drawn(
+        self, title: str, codes: NDArray[np.int64], names: Sequence[str], told: Sequence[str]
+    ) -> Markup:
+        """Return the map with points coloured by class and doubtful rows ringed.
+
+        Args:
+            title: above it.
+            codes: (N,) the class that colours each row.
+            names: of the classes.
+            told: for each point of the map, what to say about it.
+        """
+        counts = np.bincount(codes, minlength=len(names))
+        coloured = [int(k) for k in np.argsort(-counts, kind="stable")[:COLOURS] if counts[k]]
+        kinds = {k: i + 1 for i, k in enumerate(sorted(coloured))}
+        marks = []
+        for i, (x, y) in enumerate(self.points):
+            colour = kinds.get(int(codes[self.rows[i]]))
+            kind = f"f{colour}" if colour else "other"
+            marks.append(
+                element(
+                    "circle", element("title", told[i]), cx=float(8 + x * (WIDTH - 16)),
+                    cy=float(24 + y * (HEIGHT - 34)), r=3.2 if self.doubtful[i] else 2.4,
+                    class_=f"{kind} ring" if self.doubtful[i] else kind,
+                )
+            )  # fmt: skip
+        legend = [
+            element("li", element("span", "●", class_=f"t{i}"), names[k], class_="key")
+            for k, i in kinds.items()
+        ]
+        if len(names) > len(kinds):
+            legend.append(element("li", element("span", "●", class_="quiet"), "other classes"))
+        words = f"{len(self.rows)} rows, {int(self.doubtful.sum())} of them doubtful."
+        chart = picture(title, words, HEIGHT, *marks, data_map="1")
+        return chart + element("ul", *legend, class_="legend")
+
+
+def _flattened(matrix: Any) -> NDArray[np.float64]:
+    """Return (n, 2), from 0 to 1: the two largest principal components."""
+    from scipy import sparse
+
+    if sparse.issparse(matrix):
+        from scipy.sparse.linalg import svds
+
+        if min(matrix.shape) < 4:
+            dense = matrix.toarray()
+        else:
+            start = np.ones(min(matrix.shape))
+            u, s, _ = svds(matrix.astype(np.float64), k=3, v0=start)
+            dense = (u * s)[:, ::-1]
+    else:
+        dense = np.asarray(matrix, dtype=np.float64)
+    centred = dense - dense.mean(axis=0)
+    spread = centred.std(axis=0)
+    centred = centred[:, spread > 0]
+    if centred.shape[1] == 0:
+        return np.full((len(dense), 2), 0.5)
+    if not sparse.issparse(matrix):
+        centred = np.clip(centred / spread[spread > 0], -6, 6)
+    u, s, _ = np.linalg.svd(centred, full_matrices=False)
+    found = (u * s)[:, :2]
+    if found.shape[1] == 1:
+        found = np.hstack([found, np.zeros_like(found)])
+    low, high = np.quantile(found, [0.005, 0.995], axis=0)
+    scaled = np.clip((found - low) / np.where(high > low, high - low, 1), 0, 1)
+    return np.asarray(scaled)
+
+
+def told(
+    rows: NDArray[np.int64], names: Sequence[int | str], given: NDArray[np.int64],
+    proposed: NDArray[np.int64], classes: Sequence[str],
+) -> list[str]:  # fmt: skip
+    """Return a line about each row."""
+    lines = []
+    for row in rows:
+        line = f"row {names[row]}: {classes[given[row]]}"
+        if given[row] != proposed[row]:
+            line += f", proposed {classes[proposed[row]]}"
+        lines.append(line)
+    return lines

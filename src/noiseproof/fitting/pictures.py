@@ -1,0 +1,88 @@
+"""Small copies of pictures, to look at in a page."""
+
+import base64
+import io
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.prepare.file_names import shown
+
+#: The longest side of a thumbnail, where there are at most so many of them: a page of 10,000
+#: stays under 25 MB.
+SIDES = ((600, 160), (2500, 112))
+SMALLEST = 72
+#: A picture with more pixels than this is not opened.
+PIXELS = 80_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Pictures:
+    """The pictures of some rows: files in a folder, or arrays.
+
+    Args:
+        folder: the folder, where they are files.
+        names: the name of each row: its path in the folder.
+        arrays: uint8 (N, C, H, W), where there are no files.
+    """
+
+    folder: Path | None
+    names: Sequence[int | str]
+    arrays: NDArray[np.uint8] | None = field(default=None, repr=False)
+
+    @cached_property
+    def _files(self) -> dict[str, Path]:
+        # By the names as they are shown, where bytes that are not UTF-8 are written out.
+        root = self.folder
+        return {} if root is None else {shown(f.relative_to(root)): f for f in root.rglob("*")}
+
+    def thumbnails(self, rows: Sequence[int]) -> list[str]:
+        """Return a ``data:`` address for each row; "" where its picture cannot be read."""
+        side = next((side for most, side in SIDES if len(rows) <= most), SMALLEST)
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(lambda row: self._thumbnail(row, side), rows))
+
+    def _thumbnail(self, row: int, side: int) -> str:
+        from PIL import Image, ImageOps
+
+        if self.arrays is not None:
+            return _encoded(_of_array(self.arrays[row]), side)
+        path = self._files.get(str(self.names[row]))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", Image.DecompressionBombWarning)
+                with Image.open(path or "") as file:
+                    if file.width * file.height > PIXELS:
+                        return ""
+                    file.draft("RGB", (side, side))  # JPEG decodes at a fraction of its size
+                    picture = ImageOps.exif_transpose(file).convert("RGB")
+            return _encoded(picture, side)
+        except (OSError, SyntaxError, ValueError, Warning, Image.DecompressionBombError):
+            return ""
+
+
+def _of_array(pixels: NDArray[np.uint8]) -> Any:
+    from PIL import Image
+
+    if pixels.shape[0] in (3, 4):
+        return Image.fromarray(np.ascontiguousarray(pixels[:3].transpose(1, 2, 0)))
+    return Image.fromarray(np.ascontiguousarray(pixels[0]))
+
+
+def _encoded(picture: Any, side: int) -> str:
+    tiny = max(picture.size) <= 32
+    picture.thumbnail((side, side))
+    stream = io.BytesIO()
+    if tiny:
+        picture.save(stream, "PNG")
+    else:
+        picture.save(stream, "JPEG", quality=72)
+    text = base64.b64encode(stream.getvalue()).decode("ascii")
+    return f"data:image/{'png' if tiny else 'jpeg'};base64,{text}"

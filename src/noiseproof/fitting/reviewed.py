@@ -1,0 +1,266 @@
+"""What a person decided about rows: reviewed.csv, read, checked against the data, and used.
+
+The page that ``noiseproof fit`` writes exports one line for each row that was looked at:
+
+    row,given_label,decision,label,list,fingerprint
+    17,cat,proposal,dog,doubtful,table-5f0c0b1d2e3a4958
+
+``decision`` is keep, proposal, other or skip; ``list`` says through which list of the page the row
+came. Only rows of the random list stand for all rows.
+"""
+
+import csv
+import hashlib
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.data.delimited import separator_of
+from noiseproof.errors import DataError, did_you_mean
+from noiseproof.files.spreadsheet import unescape
+from noiseproof.fitting.evaluate import Accuracy, exact
+from noiseproof.learn.learn import Learned
+from noiseproof.noise import EstimatedTransition, estimate
+from noiseproof.prepare.checks import hashes
+from noiseproof.prepare.classes import Classes, Codes
+from noiseproof.prepare.file_names import shown
+from noiseproof.prepare.samples import Samples
+
+COLUMNS = ("row", "given_label", "decision", "label", "list", "fingerprint")
+KEEP, PROPOSAL, OTHER, SKIP = DECISIONS = ("keep", "proposal", "other", "skip")
+DOUBTFUL, RANDOM = LISTS = ("doubtful", "random")
+#: Longest file that is read: a million rows.
+LONGEST = 200_000_000
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A line of reviewed.csv; ``label`` is "" where the row was skipped."""
+
+    row: str
+    given: str
+    decision: str
+    label: str
+    random: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Reviewed:
+    """Decisions about rows of a fit.
+
+    Args:
+        rows: (M,) the rows that were decided, by place.
+        given: (M,) their given labels.
+        true: (M,) their labels as decided.
+        random: (M,) whether a row is of the random list.
+        skipped: how many of each list were skipped: doubtful, random.
+        decisions: the lines of the file, for the page to go on from.
+    """
+
+    rows: Codes
+    given: Codes
+    true: Codes
+    random: NDArray[np.bool_]
+    skipped: tuple[int, int] = (0, 0)
+    decisions: tuple[Decision, ...] = ()
+
+    @property
+    def changed(self) -> int:
+        """How many labels were corrected."""
+        return int((self.given != self.true).sum())
+
+    @property
+    def rate(self) -> Accuracy | None:
+        """The share of wrong labels in the random list, with its exact interval."""
+        wrong = (self.given != self.true)[self.random]
+        return exact(wrong, WRONG) if len(wrong) else None
+
+    @property
+    def trusted(self) -> tuple[Codes, Codes] | None:
+        """The rows and their labels as decided; None where nothing was."""
+        return (self.rows, self.true) if len(self.rows) else None
+
+    @property
+    def lines(self) -> list[str]:
+        """What was decided, a line each."""
+        random, skipped = int(self.random.sum()), sum(self.skipped)
+        line = f"{len(self.rows):,} rows were reviewed, {random:,} of them drawn at random; "
+        line += f"{self.changed:,} labels were corrected"
+        found = [f"{line}, {skipped:,} rows skipped" if skipped else line]
+        if self.rate is not None:
+            found.append(f"wrong labels among the {random:,} random rows, measured: {self.rate}")
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was decided as a dict for JSON."""
+        return {
+            "rows": len(self.rows),
+            "random": int(self.random.sum()),
+            "corrected": self.changed,
+            "skipped": sum(self.skipped),
+            "wrong_among_random": self.rate and self.rate.to_dict(),
+        }
+
+    def as_given(self, codes: Codes) -> Codes:
+        """Return the labels as they were at the review: a file may have been cleaned since."""
+        labels = codes.copy()
+        labels[self.rows] = self.given
+        return labels
+
+    def informed(self, learned: Learned) -> EstimatedTransition:
+        """Return the noise estimate that knows both lists.
+
+        Doubtful rows are no fair sample, so they are taken out: their wrong labels are counted, and
+        the noise of the other rows is estimated from the random list.
+        """
+        found, D = learned.estimate, self.rows[~self.random]
+        if len(D) == 0:
+            return found
+        N, K = learned.probabilities.shape
+        rest = learned.labels.copy()
+        rest[D] = self.true[~self.random]
+        judges = self.random
+        known = (self.rows[judges], self.true[judges]) if judges.any() else None
+        left = estimate(rest, learned.probabilities, found.classes, trusted=known)
+        joint = left.joint.copy()
+        wrong = self.true[~self.random] != self.given[~self.random]
+        true, given = self.true[~self.random][wrong], self.given[~self.random][wrong]
+        # What was right after the correction was wrong before it.
+        np.add.at(joint, (true, given), 1 / N)
+        np.add.at(joint, (true, true), -1 / N)
+        joint = np.maximum(joint, 0)
+        prior = joint.sum(axis=1)
+        matrix = np.where(prior[:, None] > 0, joint / np.maximum(prior, 1e-12)[:, None], np.eye(K))
+        more = len(true) / N
+        low, high = (min(1.0, end + more) for end in left.rate_interval)
+        draws = left.draws + np.array([more, 0])
+        draws[:, 0] = np.minimum(draws[:, 0], 1)
+        return EstimatedTransition(
+            matrix, prior / prior.sum(), (low, high), draws, found.agreement, N, found.classes,
+            left.calibration,
+        )  # fmt: skip
+
+
+WRONG = "counted in the reviewed rows of the random list; exact 95 % interval"
+
+
+def fingerprint(seen: Samples | None, rows: int, folder: Path | None) -> str:
+    """Return what tells these rows from those of another file; labels do not matter.
+
+    Args:
+        seen: all rows, as a person knows them; None where there is nothing beside the labels.
+        rows: how many there are.
+        folder: where the rows are pictures in a folder.
+    """
+    made = hashlib.sha256()
+    if seen is None:
+        return f"labels-{rows}"
+    if folder is not None and seen.rows is not None:
+        sizes = {shown(f.relative_to(folder)): f.stat().st_size for f in folder.rglob("*")}
+        for name in seen.rows:
+            made.update(f"{name}\t{sizes.get(name, 0)}\n".encode())
+        return f"pictures-{made.hexdigest()[:16]}"
+    found = hashes(seen)
+    made.update(str(rows).encode() if found is None else found.tobytes())
+    return f"{seen.kind}-{made.hexdigest()[:16]}"
+
+
+def read_decisions(path: str | Path) -> tuple[tuple[Decision, ...], str]:
+    """Return the lines of a reviewed.csv, and the fingerprint of the data it is about."""
+    path = Path(path)
+    try:
+        if path.stat().st_size > LONGEST:
+            raise DataError(f"{path}: too long to be a reviewed.csv")
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError):
+        raise DataError(f"{path}: cannot be read as a UTF-8 CSV") from None
+    try:
+        lines = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=separator_of(text)))
+    except csv.Error as error:
+        raise DataError(f"{path}: cannot be read as CSV ({error})") from None
+    if not lines or any(name not in lines[0] for name in COLUMNS):
+        raise DataError(
+            f"{path}: expected the columns {', '.join(COLUMNS)}, as the review page exports them"
+        )
+    return _decisions(lines, path)
+
+
+def _decisions(
+    lines: Sequence[dict[str, str | None]], path: Path
+) -> tuple[tuple[Decision, ...], str]:
+    found: dict[str, Decision] = {}
+    prints = {line["fingerprint"] for line in lines}
+    if len(prints) > 1:
+        raise DataError(f"{path}: has lines about different data")
+    for number, line in enumerate(lines, start=2):
+        row, given, decision, label, which = (unescape(line[c] or "") for c in COLUMNS[:5])
+        for what, known in ((decision, DECISIONS), (which, LISTS)):
+            if what not in known:
+                hint = did_you_mean(what, known)
+                raise DataError(f"{path}, line {number}: {what!r} is not known{hint}")
+        if (decision == SKIP) == bool(label):
+            raise DataError(f"{path}, line {number}: a label for every row but those skipped")
+        made = Decision(row, given, decision, label, which == RANDOM)
+        if found.setdefault(row, made) != made:
+            raise DataError(f"{path}, line {number}: row {row} was decided twice, differently")
+    return tuple(found.values()), str(prints.pop())
+
+
+def match(
+    path: str | Path,
+    names: Sequence[int | str],
+    codes: Codes,
+    classes: Classes,
+    data: str,
+    own: str,
+) -> Reviewed:
+    """Return the decisions of a reviewed.csv about these rows; one of another file is an error.
+
+    Args:
+        path: the reviewed.csv.
+        names: the name of each labelled row.
+        codes: (N,) their labels.
+        classes: the classes.
+        data: what the data are called.
+        own: their fingerprint.
+    """
+    decisions, theirs = read_decisions(path)
+    if theirs != own:
+        raise DataError(
+            f"{path}: was made from other data than {data}; fit and review {data} first"
+        )
+    at = {str(name): place for place, name in enumerate(names)}
+    code = {name: k for k, name in enumerate(classes.names)}
+    rows, given, true, random = [], [], [], []
+    skipped = [0, 0]
+    for one in decisions:
+        if one.row not in at:
+            raise DataError(f"{path}: {data} has no labelled row {one.row!r}")
+        for label in filter(None, (one.given, one.label)):
+            if label not in code:
+                hint = did_you_mean(label, classes.names)
+                raise DataError(f"{path}: row {one.row}: label {label!r} is no class{hint}")
+        place = at[one.row]
+        now = classes.names[codes[place]]
+        if now not in (one.given, one.label):  # a cleaned file has the label as decided
+            raise DataError(
+                f"{path}: row {one.row} was labelled {one.given!r}, and is {now!r} in {data}"
+            )
+        if one.decision == SKIP:
+            skipped[one.random] += 1
+            continue
+        rows.append(place)
+        given.append(code[one.given])
+        true.append(code[one.label])
+        random.append(one.random)
+    order = np.argsort(rows, kind="stable")
+    places, old, new = (np.array(part, dtype=np.int64)[order] for part in (rows, given, true))
+    drawn = np.array(random, dtype=bool)[order]
+    return Reviewed(places, old, new, drawn, (skipped[0], skipped[1]), decisions)

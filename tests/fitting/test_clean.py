@@ -1,0 +1,221 @@
+"""noiseproof clean: labels change, and nothing else does."""
+
+import csv
+import gzip
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from noisy_tables import QUICK, blobs
+from pyarrow import parquet
+
+from noiseproof.cli import main
+from noiseproof.fitting.clean import clean
+from noiseproof.fitting.edit_text import edited
+from noiseproof.fitting.fit import fit
+
+WORDS = st.text(st.sampled_from("ab é,;\t\"'\n\r=-"), max_size=6)
+LABELS = ["cat", "=dog", 'e"el', "a,b;c", "two\nlines", " spaced ", "é"]
+
+
+@st.composite
+def tables(draw):
+    """A text table as somebody's program may have written it, and its pieces."""
+    separator = draw(st.sampled_from([",", ";", "\t"]))
+    ends = draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    encoding = draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]))
+
+    def field(text, always):
+        must = any(c in text for c in f'{separator}"\r\n') or text != text.strip() or not text
+        return '"' + text.replace('"', '""') + '"' if must or always else text
+
+    columns = draw(st.integers(1, 3))
+    at = draw(st.integers(0, columns))
+    names = [f"c{i}" for i in range(columns)]
+    names.insert(at, "y")
+    rows = []
+    for _ in range(draw(st.integers(1, 6))):
+        values = [draw(WORDS) for _ in range(columns)]
+        values.insert(at, draw(st.sampled_from(LABELS)))
+        rows.append([(v, field(v, draw(st.booleans()))) for v in values])
+    blank = draw(st.sampled_from(["", ends, ends * 2]))
+    last = draw(st.sampled_from(["", ends]))
+
+    def written(rows):
+        lines = [separator.join(names), *(separator.join(f for _, f in row) for row in rows)]
+        return (blank.join(line + ends for line in lines[:-1]) + lines[-1] + last).encode(encoding)
+
+    changes = {i: draw(st.sampled_from(LABELS)) for i in range(len(rows)) if draw(st.booleans())}
+    return written, rows, at, changes, separator, encoding
+
+
+@settings(max_examples=150)
+@given(tables())
+def test_only_the_fields_of_changed_labels_differ(tmp_path_factory, table):
+    written, rows, at, changes, separator, encoding = table
+    path = tmp_path_factory.getbasetemp() / ("made.tsv" if separator == "\t" else "made.csv")
+    path.write_bytes(written(rows))
+    expected = []
+    for i, row in enumerate(rows):
+        row = list(row)
+        if i in changes:
+            old, new = row[at][1], changes[i]
+            quote = old[:1] == '"' or any(c in new for c in f'{separator}"\r\n')
+            row[at] = (new, '"' + new.replace('"', '""') + '"' if quote else new)
+        expected.append(row)
+    assert edited(path, "y", changes, encoding) == written(expected)
+
+
+FRAME, TRUE, WRONG = blobs(90, classes=("cat", "=dog", "e,el"))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A table with decimal commas, quotes and Windows line ends, and its fit."""
+    home = tmp_path_factory.mktemp("home")
+    with (home / "pets.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter=";", quoting=csv.QUOTE_NONNUMERIC)
+        writer.writerow(["note", "kind", *FRAME.columns[:4]])
+        for i, row in FRAME.iterrows():
+            numbers = [f"{x:.6f}".replace(".", ",") for x in row[:4]]
+            writer.writerow([f'number "{i}"', row["kind"], *numbers])
+    fitted = fit(home / "pets.csv", "kind", **QUICK)
+    fitted.save(home / "pets-fit")
+    return home, fitted
+
+
+def decided(path, fitted, rows, **changes):
+    """Write a reviewed.csv that corrects some rows to the truth."""
+    lines = [
+        {"row": i, "given_label": FRAME["kind"][i],
+         "decision": "keep" if FRAME["kind"][i] == TRUE[i] else "other", "label": TRUE[i],
+         "list": "doubtful", "fingerprint": fitted.fingerprint} | changes
+        for i in rows
+    ]  # fmt: skip
+    frame = pd.DataFrame(lines)
+    frame["given_label"] = frame["given_label"].str.replace("=", "'=")
+    frame["label"] = frame["label"].str.replace("=", "'=")
+    frame.to_csv(path, index=False)
+    return path
+
+
+def labels(content):
+    return [row["kind"] for row in csv.DictReader(io.StringIO(content.decode()), delimiter=";")]
+
+
+def test_clean_writes_what_was_reviewed(home, tmp_path):
+    folder, fitted = home
+    reviewed = decided(tmp_path / "reviewed.csv", fitted, range(0, 90, 2))
+    made = clean(folder / "pets.csv", tmp_path / "clean.csv", label="kind", reviewed=reviewed)
+    before, after = (folder / "pets.csv").read_bytes(), made.out.read_bytes()
+    expected = [TRUE[i] if i % 2 == 0 else FRAME["kind"][i] for i in range(90)]
+    assert labels(after) == expected
+    changed = [i for i in range(0, 90, 2) if FRAME["kind"][i] != TRUE[i]]
+    lines = zip(before.split(b"\r\n"), after.split(b"\r\n"), strict=True)
+    assert [at - 1 for at, (a, b) in enumerate(lines) if a != b] == changed
+    listed = pd.read_csv(made.changes_file)
+    assert listed["row"].tolist() == changed
+    assert set(listed["why"]) == {"reviewed: another class"}
+    assert listed["new_label"].str.removeprefix("'").tolist() == [TRUE[i] for i in changed]
+    # The corrected file may be cleaned again: there is nothing left to do.
+    again = clean(made.out, tmp_path / "again.csv", label="kind", reviewed=reviewed)
+    assert again.changes == ()
+    assert again.out.read_bytes() == after
+
+
+def test_proposals_are_for_rows_that_nobody_looked_at(home, tmp_path, monkeypatch):
+    folder, fitted = home
+    monkeypatch.chdir(folder)  # the folder of the fit and the label column are found
+    suspects = fitted.suspects
+    first, sure = int(suspects["row"][0]), suspects[suspects["confidence"] >= 0.9]
+    reviewed = decided(tmp_path / "r.csv", fitted, [first], decision="skip", label="")
+    made = clean("pets.csv", tmp_path / "clean.csv", reviewed=reviewed, proposals=0.9)
+    assert {c.row for c in made.changes} == set(sure["row"]) - {first}
+    assert {c.row: c.new for c in made.changes} == {
+        row: new
+        for row, new in zip(sure["row"], sure["proposed_label"], strict=True)
+        if row != first
+    }
+    assert all(c.why.startswith("proposed by the fit, ") for c in made.changes)
+
+
+def test_gzip_and_parquet(home, tmp_path):
+    folder, fitted = home
+    reviewed = decided(tmp_path / "r.csv", fitted, range(90))
+    packed = tmp_path / "pets.csv.gz"
+    packed.write_bytes(gzip.compress((folder / "pets.csv").read_bytes()))
+    made = clean(packed, tmp_path / "clean.csv.gz", label="kind", reviewed=reviewed)
+    assert labels(gzip.decompress(made.out.read_bytes())) == list(TRUE)
+    kinds = pa.array(FRAME["kind"]).dictionary_encode()
+    table = pa.table({"when": pa.array(range(90), pa.timestamp("us")), "kind": kinds,
+                      "few": pa.array([None, 2.5] * 45, pa.float32())})  # fmt: skip
+    parquet.write_table(table, tmp_path / "pets.parquet")
+    own = fit(tmp_path / "pets.parquet", "kind", **QUICK)
+    reviewed = decided(tmp_path / "r.csv", own, range(90))
+    made = clean(tmp_path / "pets.parquet", tmp_path / "c.parquet", label="kind", reviewed=reviewed)
+    table, after = (parquet.read_table(p) for p in (tmp_path / "pets.parquet", made.out))
+    assert after.schema == table.schema
+    assert after.drop(["kind"]).equals(table.drop(["kind"]))
+    assert after["kind"].to_pylist() == list(TRUE)
+
+
+def test_mistakes_are_one_line_and_write_nothing(home, tmp_path, capsys, monkeypatch):
+    folder, fitted = home
+    monkeypatch.chdir(tmp_path)
+    mine = tmp_path / "pets.csv"
+    mine.write_bytes((folder / "pets.csv").read_bytes())
+    good = decided(tmp_path / "good.csv", fitted, [0, 1])
+    blobs(90, seed=5)[0].to_csv("other.csv", index=False)
+    (tmp_path / "broken.csv").write_text("row,label\n1,cat\n")
+    (tmp_path / "empty.csv").write_bytes(b"")
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00\x81")
+    strange = decided(tmp_path / "strange.csv", fitted, [0], label="hamster")
+    gone = decided(tmp_path / "gone.csv", fitted, [0], row=900)
+    moved = decided(tmp_path / "moved.csv", fitted, [0], given_label="e,el", label="e,el")
+    maybe = decided(tmp_path / "maybe.csv", fitted, [0], decision="maybe")
+    kind = ("--label", "kind")
+    for arguments, message in (
+        (("other.csv", *kind, "--reviewed", good), "was made from other data than other.csv"),
+        (("pets.csv", *kind, "--reviewed", "broken.csv"), "expected the columns row, given_label"),
+        (("pets.csv", *kind, "--reviewed", "empty.csv"), "expected the columns row, given_label"),
+        (("pets.csv", *kind, "--reviewed", "binary.csv"), "cannot be read as a UTF-8 CSV"),
+        (("pets.csv", *kind, "--reviewed", "none.csv"), "no such file"),
+        (("pets.csv", *kind, "--reviewed", strange), "label 'hamster' is no class"),
+        (("pets.csv", *kind, "--reviewed", gone), "has no labelled row '900'"),
+        (("pets.csv", *kind, "--reviewed", moved), "row 0 was labelled"),
+        (("pets.csv", *kind, "--reviewed", maybe), "'maybe' is not known"),
+        (("pets.csv", *kind), "give --reviewed, --proposals or both"),
+        (("pets.csv", "--reviewed", good), "which column has the labels?"),
+        (("pets.csv", *kind, "--proposals", 0.9), "no fit of noiseproof's here"),
+        (("pets.csv", *kind, "--proposals", 2), "expected more than 0 and at most 1"),
+        (("none.csv", *kind, "--reviewed", good), "no such file"),
+        ((folder, *kind, "--reviewed", good), "expected a .csv, .tsv or .parquet file"),
+    ):
+        code = main(["clean", *map(str, arguments), "--out", "out.csv"])
+        out, err = capsys.readouterr()
+        assert (code, out, len(err.splitlines())) == (2, "", 1), arguments
+        assert message in err
+    assert not (tmp_path / "out.csv").exists()
+    for out, message in (("pets.csv", "is what is cleaned"), ("out.parquet", "expected a name")):
+        command = ["clean", "pets.csv", *kind, "--reviewed", "good.csv", "--out", out, "--force"]
+        assert main(command) == 2
+        assert message in capsys.readouterr().err
+    assert mine.read_bytes() == (folder / "pets.csv").read_bytes()
+
+
+def test_the_command_says_what_it_wrote(home, tmp_path, capsys, monkeypatch):
+    folder, fitted = home
+    monkeypatch.chdir(folder)
+    decided(tmp_path / "r.csv", fitted, range(10))
+    command = ["clean", "pets.csv", "--reviewed", str(tmp_path / "r.csv"), "--out",
+               str(tmp_path / "clean.csv")]  # fmt: skip
+    assert main(command) == 0
+    count = int(np.sum(FRAME["kind"][:10] != TRUE[:10]))
+    assert f"({count} of 90 labels changed)" in capsys.readouterr().out
+    assert main([*command, "--force", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["changed"] == count
