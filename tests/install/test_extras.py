@@ -19,6 +19,7 @@ COMMANDS = {
     "train": ["digits", "--loss", "MAE", "--epochs", "1"],
     "fit": ["rows.csv", "--label", "y"],
     "predict": ["folder", "rows.csv"],
+    "clean": ["rows.csv", "--label", "y", "--proposals", "0.9", "--out", "clean.csv"],
     "demo": [],
     "figure": ["curves", "--out", "curves.svg"],
     "data list": [],
@@ -33,7 +34,7 @@ COMMANDS = {
     "bench pack": ["digits-symmetric", "--store", ".", "--out", "."],
     "bench unpack": ["--store", ".", "--out", "."],
 }
-NEED_FIT = ("train", "fit", "predict", "demo")
+NEED_FIT = ("train", "fit", "predict", "clean", "demo")
 NEED_BENCH = tuple(name for name in COMMANDS if name.split()[0] in ("bench", "data", "figure"))
 
 
