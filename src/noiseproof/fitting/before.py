@@ -49,14 +49,18 @@ class Figures:
 
 @dataclass(frozen=True)
 class BeforeAndAfter:
-    """The figures without the review and with it."""
+    """What was reviewed, and the figures without the review and with it."""
 
+    reviewed: Reviewed
     before: Figures
     after: Figures
 
     def to_dict(self) -> dict[str, Any]:
-        """Return both as a dict for JSON."""
-        return {"before": self.before.to_dict(), "after": self.after.to_dict()}
+        """Return everything as a dict for JSON."""
+        return self.reviewed.to_dict() | {
+            "before": self.before.to_dict(),
+            "after": self.after.to_dict(),
+        }
 
 
 def compare_with_given(
@@ -79,4 +83,6 @@ def compare_with_given(
     after = learned.checked
     if after is None:  # too few rows to choose by: nothing was chosen, and all are held out
         after = learned.probabilities[judges].argmax(axis=1) == reviewed.true[reviewed.random]
-    return BeforeAndAfter(Figures.of(plain, right), Figures.of(learned, np.asarray(after)))
+    return BeforeAndAfter(
+        reviewed, Figures.of(plain, right), Figures.of(learned, np.asarray(after))
+    )

@@ -98,7 +98,7 @@ def fit(
     own = fingerprint(seen, len(samples), folder)
     samples, codes, classes, places, checked = _labelled(samples, y)
     rows = tuple(samples.rows) if samples.rows else tuple(places.tolist())
-    known = None if trusted is None else trusted_rows(trusted, rows, classes)
+    known: Any = None if trusted is None else trusted_rows(trusted, rows, classes)
     random = decided = None
     if reviewed is not None:
         decided = match(reviewed, rows, codes, classes, samples.name, own)

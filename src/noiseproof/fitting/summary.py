@@ -120,7 +120,7 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
             "test_rows_seen_in_training": test and test.seen,
         },
         "suspects": len(fitted.suspects),
-        "review": fitted.reviewed and fitted.change and fitted.reviewed.to_dict() | fitted.change.to_dict(),
+        "review": fitted.change and fitted.change.to_dict(),
         "seed": fitted.seed,
         "seconds": round(fitted.seconds, 2),
     }

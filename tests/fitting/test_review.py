@@ -1,0 +1,305 @@
+"""The reviewer in the loop: the page by real key presses, its CSV fed back to fit and clean."""
+
+import csv
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from driven_browser import Browser
+from noisy_tables import QUICK, blobs
+from PIL import Image
+from scipy.stats import binomtest
+
+from noiseproof.cli import main
+from noiseproof.errors import DataError
+from noiseproof.fitting.fit import fit
+from noiseproof.fitting.review import SAMPLE, lists, review_data
+from noiseproof.fitting.reviewed import read_decisions
+
+CLASSES = ("cat", "<img src=x onerror=alert(1)>", "=eel & co")
+FRAME, TRUE, WRONG = blobs(200, classes=CLASSES)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A folder with a table whose classes have hostile names, and its fit."""
+    home = tmp_path_factory.mktemp("home")
+    path = home / "pets & <b>co.csv"
+    FRAME.to_csv(path, index=False)
+    fitted = fit(path, "kind", **QUICK)
+    fitted.save(home / "pets-fit")
+    return home, path, fitted
+
+
+@pytest.fixture
+def page(home, tmp_path):
+    folder, _, fitted = home
+    with Browser(tmp_path / "browser") as browser:
+        browser.open(folder / "pets-fit" / "report.html")
+        browser.run("document.getElementById('review').focus()")
+        yield browser, lists(fitted)
+
+
+def status(browser):
+    return browser.run("document.getElementById('progress-words').textContent")
+
+
+def exported(browser):
+    browser.press("d")
+    with browser.downloaded("reviewed.csv").open(newline="", encoding="utf-8") as file:
+        return {row["row"]: row for row in csv.DictReader(file)}
+
+
+def test_keys_decide_undo_and_outlive_a_reload(home, page):
+    browser, (doubtful, _) = page
+    browser.press("k", "p", "s", "o", *"eel", "Enter")
+    assert status(browser).startswith(f"4 of {len(doubtful)} decided; 2 labels corrected")
+    browser.press("p", "u", "ArrowRight", "ArrowLeft", "1")  # the first class by its number
+    found = exported(browser)
+    rows = [str(row) for row in doubtful[:5]]
+    suspects = home[2].suspects
+    assert set(found) == set(rows)
+    assert [found[row]["decision"] for row in rows[:3]] == ["keep", "proposal", "skip"]
+    assert found[rows[0]]["label"] == found[rows[0]]["given_label"]
+    assert found[rows[1]]["label"].removeprefix("'") == suspects["proposed_label"][1]
+    assert found[rows[2]]["label"] == ""
+    assert found[rows[3]]["label"] == "'=eel & co"  # no spreadsheet runs it
+    assert found[rows[4]]["label"] == min(CLASSES)
+    browser.reload()
+    assert status(browser).startswith(f"5 of {len(doubtful)} decided")
+    assert browser.complaints == []
+    browser.run("document.getElementById('review').focus()")
+    browser.press("u", "u")
+    assert status(browser).startswith(f"3 of {len(doubtful)} decided")
+
+
+def test_buttons_filters_and_pages(page):
+    browser, (doubtful, _) = page
+    browser.click("#do-keep")
+    browser.click("#do-skip")
+    assert status(browser).startswith("2 of")
+    browser.run("document.getElementById('filter-open').click()")
+    shown = "[...document.querySelectorAll('#cards li')].map(card => card.dataset.row)"
+    assert browser.run(shown) == [str(row) for row in doubtful[2:26]]
+    browser.run(
+        "s = document.getElementById('filter-given'); s.selectedIndex = 1;"
+        "s.dispatchEvent(new Event('change'))"
+    )
+    label = (
+        "[...document.querySelectorAll('#cards .labels b:first-of-type')].map(b => b.textContent)"
+    )
+    assert len(set(browser.run(label))) == 1
+    browser.click("#filter-clear")
+    browser.click("#page-on")
+    assert browser.run(shown) == [str(row) for row in doubtful[24:48]]
+
+
+def test_names_are_text_and_the_page_asks_for_nothing(page):
+    browser, _ = page
+    assert browser.run("document.querySelectorAll('#review img, main b b').length") == 0
+    assert browser.complaints == []
+
+
+def test_the_random_list_hides_proposals_and_measures_exactly(home, page):
+    browser, (_, random) = page
+    fitted = home[2]
+    browser.click("#tab-random")
+    assert len(random) == SAMPLE
+    assert "proposed" not in browser.run("document.getElementById('cards').textContent")
+    for row in random[:20]:
+        browser.press(key_of(fitted, TRUE[row]))
+    wrong = int(WRONG[random[:20]].sum())
+    low, high = binomtest(wrong, 20).proportion_ci(method="exact")
+    said = browser.run("document.getElementById('measured').textContent")
+    assert (
+        f"By these 20 rows: {wrong / 20:.1%} ({low:.1%} to {high:.1%})".replace("%", " %") in said
+    )
+
+
+def key_of(fitted, name):
+    return str(list(fitted.model.classes.names).index(name) + 1)
+
+
+def test_what_was_reviewed_goes_back_into_fit_and_clean(home, page, tmp_path, capsys):
+    browser, (doubtful, random) = page
+    _, path, fitted = home
+    for row in doubtful[:12]:  # doubtful rows first: some are in the random list too
+        browser.press(key_of(fitted, TRUE[row]))
+    browser.click("#tab-random")
+    for row in random[:40]:
+        browser.press(key_of(fitted, TRUE[row]))
+    browser.press("d")
+    reviewed = browser.downloaded("reviewed.csv")
+    decisions, _ = read_decisions(reviewed)
+    assert {one.row for one in decisions if one.random} == {str(row) for row in random[:40]}
+    assert {one.row for one in decisions} == {str(row) for row in {*doubtful[:12], *random[:40]}}
+
+    again = fit(path, "kind", reviewed=reviewed, **QUICK)
+    rows = sorted({*doubtful[:12], *random[:40]})
+    assert again.reviewed.rows.tolist() == rows
+    assert again.reviewed.true.tolist() == [int(key_of(fitted, TRUE[row])) - 1 for row in rows]
+    assert again.reviewed.rate.value == WRONG[random[:40]].mean()
+    assert not set(again.suspects["row"]) & set(rows)
+    assert again.summary["review"]["corrected"] == int(WRONG[rows].sum())
+    assert "What the review changed" in again.report
+    fresh = lists(again).random  # the next sample goes on where this one ended
+    assert fresh[:20] == random[40:]
+    assert not set(fresh) & set(random[:40])
+    before = review_data(again)["before"]
+    assert {one["row"] for one in before} == {str(row) for row in rows}
+
+    out = tmp_path / "clean.csv"
+    command = [
+        "clean",
+        str(path),
+        "--label",
+        "kind",
+        "--reviewed",
+        str(reviewed),
+        "--out",
+        str(out),
+    ]
+    assert main(command) == 0
+    kinds = pd.read_csv(out)["kind"]
+    assert (kinds[rows] == TRUE[rows]).all()
+    others = np.setdiff1d(np.arange(len(FRAME)), rows)
+    assert (kinds[others] == FRAME["kind"][others]).all()
+    fit(out, "kind", reviewed=reviewed, **QUICK)  # a cleaned file is still the same data
+
+
+def test_a_review_of_another_file_is_one_line(home, tmp_path, capsys, monkeypatch):
+    _, _, fitted = home
+    monkeypatch.chdir(tmp_path)
+    blobs(200, seed=3, classes=CLASSES)[0].to_csv("other.csv", index=False)
+    line = f"0,cat,keep,cat,random,{fitted.fingerprint}\n"
+    (tmp_path / "reviewed.csv").write_text(
+        "row,given_label,decision,label,list,fingerprint\n" + line
+    )
+    command = ["fit", "other.csv", "--label", "kind", "--reviewed", "reviewed.csv"]
+    assert main(command) == 2
+    err = capsys.readouterr().err
+    assert len(err.splitlines()) == 1
+    assert "reviewed.csv: was made from other data than other.csv" in err
+    assert sorted(os.listdir()) == ["other.csv", "reviewed.csv"]
+
+
+def test_reviewed_and_trusted_do_not_go_together(home):
+    with pytest.raises(Exception, match="give it or --reviewed"):
+        fit(FRAME, "kind", reviewed="r.csv", trusted=([0], ["cat"]))
+
+
+def test_a_row_decided_twice_is_an_error(tmp_path):
+    path = tmp_path / "r.csv"
+    lines = ["row,given_label,decision,label,list,fingerprint"]
+    lines += [f"7,cat,{how},{label},random,x" for how, label in (("keep", "cat"), ("skip", ""))]
+    path.write_text("\n".join(lines))
+    with pytest.raises(DataError, match="row 7 was decided twice"):
+        read_decisions(path)
+
+
+def test_words_that_speak_for_the_proposal_are_marked(tmp_path):
+    numbers = np.random.default_rng(0)
+    kinds = {"good": ["superb", "moving", "witty"], "bad": ["tedious", "dull", "clumsy"]}
+    common = ["the", "film", "and", "its", "story", "was", "one", "to", "see"]
+    rows = []
+    for i in range(160):
+        true = ("good", "bad")[i % 2]
+        words = [*numbers.choice(common, 9), *numbers.choice(kinds[true], 3)]
+        numbers.shuffle(words)
+        flipped = numbers.random() < 0.15
+        rows.append((" ".join(words), ("bad", "good")[i % 2] if flipped else true))
+    fitted = fit(pd.DataFrame(rows, columns=["review", "y"]), "y", **QUICK)
+    data = review_data(fitted)
+    for at in data["doubtful"][:10]:
+        row = data["rows"][at]
+        proposed = kinds[data["classes"][row["p"]]]
+        assert set(row["w"]) & set(proposed)
+        assert not set(row["w"]) & set(kinds[data["classes"][row["g"]]])
+    path = tmp_path / "report.html"
+    path.write_text(fitted.report, encoding="utf-8")
+    with Browser(tmp_path / "browser") as browser:
+        browser.open(path)
+        marked = set(browser.run("[...document.querySelectorAll('mark')].map(m => m.textContent)"))
+        assert marked & {*kinds["good"], *kinds["bad"]}
+
+
+def test_photos_have_thumbnails_and_a_montage(tmp_path):
+    numbers = np.random.default_rng(0)
+    photos = tmp_path / "photos"
+    for i in range(120):
+        true, given = i % 2, (i % 2) ^ (numbers.random() < 0.15)
+        name = ("<i>dark</i>", "light")[given]
+        (photos / name.replace("/", "∕")).mkdir(parents=True, exist_ok=True)
+        grey = numbers.integers(0, 90, (12, 20, 3)) + (150 if true else 0)
+        file = photos / name.replace("/", "∕") / f"{i:03d} <b>&.png"
+        Image.fromarray(grey.astype(np.uint8)).save(file)
+    fitted = fit(photos, **QUICK)
+    path = tmp_path / "report.html"
+    path.write_text(fitted.report, encoding="utf-8")
+    with Browser(tmp_path / "browser") as browser:
+        browser.open(path)
+        browser.run("document.querySelector('.montage').scrollIntoView()")
+        sizes = "[...document.querySelectorAll({!r})].map(i => [i.naturalWidth, i.naturalHeight])"
+        assert [20, 12] in browser.run(sizes.format("#cards img"))
+        assert [20, 12] in browser.run(sizes.format(".montage img"))
+        first = browser.run("document.querySelector('.montage button').title")
+        browser.click(".montage button")
+        current = browser.run("document.querySelector('#cards [aria-current] .name').textContent")
+        assert current.startswith(first)
+        assert browser.run("document.querySelectorAll('main i, main b b').length") == 0
+        assert browser.complaints == []
+        browser.run("document.getElementById('review').focus()")
+        browser.press("p")
+        reviewed = exported_path(browser)
+    again = fit(photos, reviewed=reviewed, **QUICK)
+    assert again.reviewed.changed == 1
+
+
+def exported_path(browser):
+    browser.press("d")
+    return browser.downloaded("reviewed.csv")
+
+
+def test_the_map_shows_which_row_a_point_is(home, tmp_path):
+    _, _, fitted = home
+    path = tmp_path / "report.html"
+    path.write_text(fitted.report, encoding="utf-8")
+    with Browser(tmp_path / "browser") as browser:
+        browser.open(path)
+        assert browser.run("document.querySelectorAll('svg[data-map]').length") == 2
+        rings = browser.run("document.querySelectorAll('svg[data-map] circle.ring').length")
+        assert rings == 2 * len(fitted.suspects)
+        told = browser.run(
+            "(c => { c.dispatchEvent(new PointerEvent('pointermove', {bubbles: true}));"
+            "return document.getElementById('values').textContent; })"
+            "(document.querySelector('circle.ring'))"
+        )
+        row = fitted.suspects.iloc[-1]
+        assert told == f"row {row['row']}: {row['given_label']}, proposed {row['proposed_label']}"
+
+
+def test_the_page_is_quick_with_ten_thousand_doubtful_rows(home, tmp_path):
+    _, _, fitted = home
+    data = review_data(fitted)
+    row = data["rows"][data["doubtful"][0]]
+    rows = [
+        row | {"n": str(i), "t": [["text", "some words of a text " * 8]]} for i in range(10_000)
+    ]
+    many = data | {"rows": rows, "doubtful": list(range(10_000)), "random": list(range(60))}
+    start, block = '<script type="application/json" id="review-data">', fitted.report
+    head, _, rest = block.partition(start)
+    path = tmp_path / "report.html"
+    content = json.dumps(many).replace("<", "\\u003c")
+    path.write_text(head + start + content + rest[rest.index("</script>") :], encoding="utf-8")
+    with Browser(tmp_path / "browser") as browser:
+        browser.open(path)
+        assert browser.run("document.querySelectorAll('#cards li').length") == 24
+        load = "performance.timing.loadEventEnd - performance.timing.navigationStart"
+        assert browser.run(load) < 5000
+        browser.run("document.getElementById('review').focus()")
+        before = browser.run("performance.now()")
+        browser.press(*"kpkpkpkpkp")
+        assert (browser.run("performance.now()") - before) / 10 < 500
+        assert status(browser).startswith("10 of 10,000 decided")
