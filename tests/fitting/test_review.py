@@ -228,7 +228,7 @@ def test_words_that_speak_for_the_proposal_are_marked(tmp_path):
 def test_photos_have_thumbnails_and_a_montage(tmp_path):
     numbers = np.random.default_rng(0)
     photos = tmp_path / "photos"
-    for i in range(120):
+    for i in range(90):
         true, given = i % 2, (i % 2) ^ (numbers.random() < 0.15)
         name = ("<i>dark</i>", "light")[given]
         (photos / name.replace("/", "∕")).mkdir(parents=True, exist_ok=True)
