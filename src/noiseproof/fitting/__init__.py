@@ -2,4 +2,4 @@
 
 from noiseproof.extras import need
 
-need("fit", "pandas", "pyarrow", "jinja2", "scipy")
+need("fit", "pandas", "pyarrow", "jinja2", "scipy", "markupsafe", "PIL", "sklearn")
