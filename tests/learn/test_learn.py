@@ -7,14 +7,16 @@ from sklearn.datasets import load_digits, make_classification
 from noiseproof import noise
 from noiseproof.errors import MissingExtraError, ParameterError
 from noiseproof.learn import search as searching
-from noiseproof.learn.compare import Chosen
-from noiseproof.learn.decide import PEERS, peers, plain
+from noiseproof.learn.compare import Chosen, _decide
+from noiseproof.learn.decide import PEERS, peers, plain, structured
+from noiseproof.learn.discriminant import Discriminant
 from noiseproof.learn.ensemble import Ensemble, sharpness_for
 from noiseproof.learn.folds import deal
 from noiseproof.learn.learn import FEW, learn
 from noiseproof.learn.learner import Problem
 from noiseproof.learn.learners import Linear, Trees
 from noiseproof.learn.posterior import Posterior, decode
+from noiseproof.learn.review import UNSOUND
 from noiseproof.learn.treat import PLAIN, TREATMENTS
 from noiseproof.learn.trials import Folds, Setting, Trial
 from noiseproof.progress import Progress
@@ -144,6 +146,52 @@ def test_what_is_level_with_the_best_is_averaged_and_what_is_behind_is_not():
     assert peers([behind, level, best]) in ([best, level], [level, best])
     assert len(peers([best] * 20)) == PEERS
     assert plain([best, trial("CE", list(far))]).setting.learner == Linear()
+
+
+def test_where_noisy_labels_may_mislead_a_model_of_the_noise_is_preferred():
+    # As on digits with half of the classes mistaken for another one half of the time.
+    right = {"trees": 720, "em": 702, "latent": 678, "far": 600}
+    rows = np.arange(1000)
+    settings = {
+        "trees": Setting(Trees()),
+        "em": Setting(Trees(), "em"),
+        "latent": Setting(Discriminant(latent=True)),
+        "far": Setting(Linear(), "em"),
+    }
+    problem = Problem(np.zeros((1000, 1)), np.zeros(1000, np.int64), 2, np.ones(1000, np.float32))
+    share = np.full(1000, 1e-3)
+    trials = {}
+    for name, count in right.items():
+        hit = ((rows * 617) % 1000 < count).astype(float)
+        p = np.stack([hit, 1 - hit], axis=1).astype(np.float32)
+        trials[name] = Trial(settings[name], p, hit, share, 0.0)
+    every = list(trials.values())
+    assert structured(every) == [trials["em"], trials["latent"]]
+    fold = rows % 5
+    sound = _decide(Folds(problem, fold), every, None)
+    wary = _decide(Folds(problem, fold, misled=UNSOUND), every, None)
+    assert sound.settings == (settings["trees"],)
+    assert wary.settings == (settings["em"],)
+    assert "--trusted" in wary.why
+    assert "--trusted" not in sound.why
+    plain_only = _decide(Folds(problem, fold, misled=UNSOUND), every[:1], None)
+    assert plain_only.settings == (settings["trees"],)
+
+
+def test_labels_of_which_half_are_those_of_another_class_do_not_decide():
+    data = load_digits()
+    X, true = data.data.astype(np.float32)[:900], data.target[:900]
+    rng = np.random.default_rng(0)
+    given = np.where((true < 3) & (rng.random(900) < 0.5), true + 3, true)
+    learned = learn(X, given, 10, learners=["trees", "discriminant"])
+    right = (learned.probabilities.argmax(1) == true).mean()
+    plain = max(
+        (c for c in learned.comparison if c.treatment == "none" and not c.settings.get("latent")),
+        key=lambda c: c.noisy_accuracy,
+    )
+    assert right > 0.88  # the best untreated model predicts as many of the noisy labels, not these
+    assert plain.noisy_accuracy < 0.9
+    assert "Right labels may not dominate" in learned.why
 
 
 def test_nested_probabilities_never_saw_the_held_out_fold():

@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 
 from noiseproof.advise.recommend import recommend
 from noiseproof.errors import TheoryError
-from noiseproof.learn.decide import ENSEMBLE, Candidate, best, ensemble_reason, peers, plain, reason
+from noiseproof.learn.decide import (
+    ENSEMBLE,
+    Candidate,
+    best,
+    ensemble_reason,
+    peers,
+    plain,
+    reason,
+    structured,
+)
 from noiseproof.learn.learner import Floats, Learner, Problem, of_name
 from noiseproof.learn.linear import Linear
 from noiseproof.learn.neighbours import Neighbours
@@ -36,6 +45,14 @@ TREATED = 3
 #: How many losses to compare for each learner that takes one.
 LOSSES = 4
 
+#: Said where noisy labels may mislead.
+CAUTION = (
+    " Right labels may not dominate in every class, and then noisy labels mislead: models that "
+    "tell true classes from labels were preferred. Check some rows drawn at random and give them "
+    "as --trusted."
+)
+#: So many checked rows choose better than any preference.
+ENOUGH = 30
 #: From this clean level on, noisy labels rank models as true ones do.
 CLEAR = 1.2
 
@@ -99,9 +116,7 @@ def compare(
     folds.progress.step("compare learners")
     scouted = _scout(folds, kinds)
     folds.progress.step("compare losses")
-    noise = noise_of(folds.problem, best(scouted))
-    folds = replace(folds, misled=SOUND if noise.clean_level_interval[0] > CLEAR else UNSOUND)
-    names = losses or _suited(noise)
+    names = losses or _suited(noise_of(folds.problem, best(scouted)))
     leaders = _leaders(scouted)
     robust = [
         Setting(changed)
@@ -125,6 +140,10 @@ def compare(
     if not folds.late and folds.problem.soft is None:  # soft labels have been treated already
         treated, opinions = _treat(folds, trials)
         trials += treated
+    noise = noise_of(folds.problem, best(structured(trials) or trials))
+    if noise.clean_level_interval[0] <= CLEAR:
+        folds = replace(folds, misled=UNSOUND)
+        trials = [replace(trial, share=folds.share(folds.count)) for trial in trials]
     return _decide(folds, trials, opinions)
 
 
@@ -147,8 +166,7 @@ def _leaders(trials: Sequence[Trial]) -> list[Trial]:
 def _full(folds: Folds, scouted: Sequence[Trial]) -> list[Trial]:
     """Run the best settings, a few for each learner, on all folds."""
     if _few_folds(folds) == folds.count:
-        share = folds.share(folds.count)
-        return [replace(trial, share=share) for trial in scouted]
+        return list(scouted)
     order = sorted(scouted, key=lambda trial: -trial.accuracy)
     taken: list[Setting] = [plain(scouted).setting]
     for trial in order:
@@ -211,23 +229,33 @@ def _decide(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) ->
 def _choice(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:
     """Choose the best trial, or the mean of those that are level with it."""
     compared = plain(trials)
-    members = peers(trials)
+    preferred = structured(trials) if _wary(folds) else []
+    caution = CAUTION if preferred else ""
+    members = peers(preferred or trials)
     leader = members[0]
+    alone = Chosen.of_trial(leader, reason(leader, compared) + caution, trials, opinions)
     if len(members) == 1:
-        return Chosen.of_trial(leader, reason(leader, compared), trials, opinions)
+        return alone
     p = np.mean([trial.probabilities for trial in members], axis=0)
     right = folds.problem.right(p)
     behind, doubt = mean_and_error(right - leader.right, leader.share)
     if behind < -doubt:
-        return Chosen.of_trial(leader, reason(leader, compared), trials, opinions)
+        return alone
     gain, error = mean_and_error(right - compared.right, compared.share)
     accuracy, own_error = mean_and_error(right, compared.share)
     own = Candidate(ENSEMBLE, ENSEMBLE, None, PLAIN, accuracy, own_error, 0.0, {})
     rows = sorted([own, *ranked(trials)], key=lambda row: -row.noisy_accuracy)
     return Chosen(
         ENSEMBLE, tuple(t.setting for t in members), (1 / len(members),) * len(members), p,
-        ensemble_reason(members, gain, error), compared, tuple(rows), opinions,
+        ensemble_reason(members, gain, error) + caution, compared, tuple(rows), opinions,
     )  # fmt: skip
+
+
+def _wary(folds: Folds) -> bool:
+    """Return whether noisy labels may mislead, and neither checked rows nor a crowd can tell."""
+    review, told = folds.problem.review, folds.problem.judge is not None
+    checked = review is not None and len(review.judges) >= ENOUGH
+    return folds.misled > SOUND and not checked and not told
 
 
 def ranked(trials: Sequence[Trial]) -> tuple[Candidate, ...]:

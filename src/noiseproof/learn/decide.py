@@ -12,6 +12,8 @@ from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS
 from noiseproof.learn.trials import Setting, Trial, mean_and_error
 
 ENSEMBLE = "ensemble"
+#: Where noisy labels may mislead, how far behind in them a model that knows of noise may be.
+BEHIND = 0.05
 #: The largest number of trials to average.
 PEERS = 5
 
@@ -86,6 +88,23 @@ def peers(trials: Sequence[Trial]) -> list[Trial]:
             margins[id(trial)] = gain
     level = [trial for trial in trials if id(trial) in margins]
     return sorted(level, key=lambda trial: -margins[id(trial)])[:PEERS]
+
+
+def structured(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials that tell true classes from labels and are not far behind.
+
+    Where right labels may not dominate, a flexible model predicts more of the noisy labels the
+    more of the noise it learns. On digits with half of the classes mistaken for another one half of
+    the time, untreated models predicted 71 % of the noisy labels and 69 % of the true ones, models
+    of the true class 70 % and 91 %.
+    """
+    least = best(trials).accuracy - BEHIND
+    return [
+        trial
+        for trial in trials
+        if trial.accuracy >= least
+        and (trial.setting.treatment == "em" or trial.setting.learner.models_noise)
+    ]
 
 
 def reason(chosen: Trial, compared: Trial) -> str:

@@ -63,6 +63,11 @@ class Discriminant(Learner):
         strengths = (0.01, 0.1, 0.5) if shape.columns > 10 else (0.01, 0.2)
         return [cls(strength, latent) for latent in (False, True) for strength in strengths]
 
+    @property
+    def models_noise(self) -> bool:
+        """Whether the true class is latent."""
+        return self.latent
+
     @classmethod
     def group(cls, task: Task) -> Hashable:
         """Return its rows: such tasks share one matrix of second moments."""

@@ -260,6 +260,11 @@ class Learner:
         return None
 
     @property
+    def models_noise(self) -> bool:
+        """Whether training itself tells true classes from labels."""
+        return False
+
+    @property
     def by_cross_entropy(self) -> bool:
         """Whether training minimises plain cross entropy."""
         return self.loss is not None and losses.loss(self.loss).is_cross_entropy
