@@ -23,12 +23,18 @@ class Map:
 
     Args:
         matrix: (N, D) the features, dense or sparse.
+        given: (N,) the given labels; the most frequent classes have colours.
         suspects: the doubtful rows.
         seed: draws the sample.
     """
 
-    def __init__(self, matrix: Any, suspects: Suspects, seed: int) -> None:
+    def __init__(
+        self, matrix: Any, given: NDArray[np.int64], suspects: Suspects, seed: int
+    ) -> None:
         N = matrix.shape[0]
+        counts = np.bincount(given)
+        often = np.argsort(-counts, kind="stable")[:COLOURS]
+        self.colours = {int(k): i for i, k in enumerate(sorted(often), start=1) if counts[k]}
         doubtful = suspects.rows[:DOUBTFUL]
         others = np.setdiff1d(np.arange(N), suspects.rows)
         numbers = stream(seed, "map")
@@ -49,9 +55,7 @@ class Map:
             names: of the classes.
             told: for each point of the map, what to say about it.
         """
-        counts = np.bincount(codes, minlength=len(names))
-        coloured = [int(k) for k in np.argsort(-counts, kind="stable")[:COLOURS] if counts[k]]
-        kinds = {k: i + 1 for i, k in enumerate(sorted(coloured))}
+        kinds = self.colours
         marks = []
         for i, (x, y) in enumerate(self.points):
             colour = kinds.get(int(codes[self.rows[i]]))

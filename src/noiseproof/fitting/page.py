@@ -72,7 +72,9 @@ def _maps(fitted: "Fitted") -> list[Any]:
     found = learned.suspects()
     proposed = learned.labels.copy()
     proposed[found.rows] = found.proposed
-    drawn = Map(fitted.looks.matrix, found, fitted.seed)
+    if fitted.reviewed is not None:
+        proposed[fitted.reviewed.rows] = fitted.reviewed.true
+    drawn = Map(fitted.looks.matrix, learned.labels, found, fitted.seed)
     lines = told(drawn.rows, fitted.rows, learned.labels, proposed, names)
     return [
         drawn.drawn("by given label", learned.labels, names, lines),

@@ -19,6 +19,8 @@ from noiseproof.prepare.file_names import shown
 #: stays under 25 MB.
 SIDES = ((600, 160), (2500, 112))
 SMALLEST = 72
+#: The longest side of a picture that is kept exactly.
+TINY = 24
 #: A picture with more pixels than this is not opened.
 PIXELS = 80_000_000
 
@@ -77,12 +79,12 @@ def _of_array(pixels: NDArray[np.uint8]) -> Any:
 
 
 def _encoded(picture: Any, side: int) -> str:
-    tiny = max(picture.size) <= 32
+    tiny = max(picture.size) <= TINY  # whose pixels are to be seen
     picture.thumbnail((side, side))
     stream = io.BytesIO()
     if tiny:
         picture.save(stream, "PNG")
     else:
-        picture.save(stream, "JPEG", quality=72)
+        picture.save(stream, "JPEG", quality=75)
     text = base64.b64encode(stream.getvalue()).decode("ascii")
     return f"data:image/{'png' if tiny else 'jpeg'};base64,{text}"
