@@ -11,6 +11,7 @@ from scipy.special import softmax
 
 from noiseproof import losses
 from noiseproof.extras import missing, need
+from noiseproof.learn.booster_text import rewritten
 from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
 from noiseproof.losses.newton import newton
 from noiseproof.noise import stream
@@ -70,17 +71,9 @@ class BoostingModel(Trained):
         total, columns, *classes = (int(word) for word in head.split())
         if not classes or max(classes) >= total or min(classes) < 0:
             raise ValueError("expected classes that exist")
-        if "\nend of trees\n" not in text:
-            raise ValueError(f"{FILE} is cut off")
-        from lightgbm.basic import LightGBMError
-
-        try:
-            model = cls(text, classes, total, columns)
-        except LightGBMError as error:
-            raise ValueError(f"{FILE}: {error}") from None
-        if model.booster.num_feature() != columns:
-            raise ValueError("expected a tree for each feature")
-        return model
+        if len(set(classes)) < len(classes) or not 0 < columns <= MOST_COLUMNS:
+            raise ValueError("expected different classes and some columns")
+        return cls(rewritten(text, columns, len(classes)), classes, total, columns)
 
 
 @dataclass(frozen=True)
@@ -170,6 +163,7 @@ def _boost(problem: Problem, task: Task) -> Trained:
             callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
         )  # fmt: skip
     text = booster.model_to_string(num_iteration=booster.best_iteration)
+    text = rewritten(text, X.shape[1], len(known))
     return BoostingModel(text, known.tolist(), problem.classes, X.shape[1])
 
 

@@ -1,7 +1,8 @@
 """The columns of a table as features."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -129,14 +130,26 @@ class TableFeatures:
         """Undo :meth:`describe` and :meth:`arrays`."""
         columns: list[Column | Words] = []
         for i, entry in enumerate(description["columns"]):
-            fields = {key: value for key, value in entry.items() if key != "kind"}
+            found = {key: value for key, value in entry.items() if key != "kind"}
             if entry["kind"] == "text":
-                fields["vocabulary"] = tuple(fields["vocabulary"])
-                columns.append(Words(**fields, rarity=arrays[f"{i}"]))
+                found["vocabulary"] = tuple(found["vocabulary"])
+                columns.append(Words(**found, rarity=arrays[f"{i}"]))
             else:
-                columns.append(KINDS[entry["kind"]](**fields))
+                columns.append(_checked(KINDS[entry["kind"]](**found)))
         left_out, commas = (tuple(description[key]) for key in ("left_out", "commas"))
         return cls(tuple(columns), left_out, commas)
+
+
+def _checked(column: Any) -> Any:
+    """Return a column whose constants are what they should be: numbers finite, names text."""
+    for field in fields(column):
+        value = getattr(column, field.name)
+        number = isinstance(value, (int, float)) and math.isfinite(value)
+        if field.type is float and not number:
+            raise ValueError(f"{field.name}: expected a number, got {value!r}")
+        if field.type is str and not isinstance(value, str):
+            raise ValueError(f"{field.name}: expected a text, got {value!r}")
+    return column
 
 
 def _column(frame: Any, name: str) -> Any:
