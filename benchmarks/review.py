@@ -176,7 +176,7 @@ def main():
     parser.add_argument("what", choices=["run", "draw"])
     shared = os.environ.get("NOISEPROOF_SHARED", ".")
     parser.add_argument("--shared", type=Path, default=shared, help="where tables/ is")
-    parser.add_argument("--sets", nargs="+", default=["digits-next", "satellite-instance"])
+    parser.add_argument("--sets", nargs="+", default=["satellite-instance", "letter-next"])
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--picture", type=Path, default=PICTURE)

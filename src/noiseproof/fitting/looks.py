@@ -10,7 +10,7 @@ import numpy as np
 
 from noiseproof.errors import DataError
 from noiseproof.fitting.pictures import Pictures
-from noiseproof.fitting.telling import Codes, Column, Texts, is_text, shorten
+from noiseproof.fitting.telling import FAR, NUMBERS, Codes, Column, Texts, is_text, shorten
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.samples import Samples
 
@@ -190,27 +190,32 @@ def _of_matrix(
     """Return the most telling columns of rows that are plain numbers."""
     from scipy import sparse
 
-    N = matrix.shape[0]
+    N, D = matrix.shape
+    if count * D > NUMBERS:
+        return [Content()] * len(rows)
     of_class = sparse.csr_matrix((np.ones(N), (proposed, np.arange(N))), shape=(count, N))
     size = np.maximum(np.bincount(proposed, minlength=count), 1)[:, None]
-    mean = np.asarray(
-        (of_class @ matrix).todense() if sparse.issparse(matrix) else of_class @ matrix
-    )
-    mean = mean / size
-    square = matrix.multiply(matrix) if sparse.issparse(matrix) else np.square(matrix)
-    within = np.asarray(square.mean(axis=0)).ravel() - (size / N * mean**2).sum(axis=0)
+    if sparse.issparse(matrix):
+        matrix = matrix.tocsr()
+        mean = (of_class @ matrix).toarray() / size
+        square = np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel()
+    else:
+        mean = (of_class @ matrix) / size
+        square = np.einsum("ij,ij->j", matrix, matrix) / N
+    within = square - (size / N * mean**2).sum(axis=0)
     spread = np.sqrt(np.maximum(within, 1e-12))
     found = []
     for row in rows:
-        part = matrix[row]
-        x = np.asarray(part.todense()).ravel() if sparse.issparse(part) else np.asarray(part)
+        at = matrix[row].indices if sparse.issparse(matrix) else np.arange(D)
+        x = matrix[row].data if sparse.issparse(matrix) else matrix[row]
         wanted, other = int(proposed[row]), int(given[row])
-        near, far = (np.minimum(np.abs(x - mean[k]) / spread, 4) for k in (wanted, other))
+        near, far = (np.minimum(np.abs(x - mean[k, at]) / spread[at], FAR) for k in (wanted, other))
         order = np.argsort(near**2 - far**2, kind="stable")[:SHOWN]
         found.append(
             Content(columns=tuple(
-                (f"column {j}", f"{x[j]:.4g}", f"{mean[other, j]:.4g}", f"{mean[wanted, j]:.4g}")
-                for j in order
+                (f"column {at[i]}", f"{x[i]:.4g}", f"{mean[other, at[i]]:.4g}",
+                 f"{mean[wanted, at[i]]:.4g}")
+                for i in order
             ))
         )  # fmt: skip
     return found

@@ -81,27 +81,25 @@ class Map:
 def _flattened(matrix: Any) -> NDArray[np.float64]:
     """Return (n, 2), from 0 to 1: the two largest principal components."""
     from scipy import sparse
+    from scipy.sparse.linalg import svds
 
     if sparse.issparse(matrix):
-        from scipy.sparse.linalg import svds
-
-        if min(matrix.shape) < 4:
-            dense = matrix.toarray()
-        else:
-            start = np.ones(min(matrix.shape))
-            u, s, _ = svds(matrix.astype(np.float64), k=3, v0=start)
-            dense = (u * s)[:, ::-1]
+        # Words are left as they are: to centre them would make the matrix dense.
+        centred = matrix.astype(np.float64)
     else:
-        dense = np.asarray(matrix, dtype=np.float64)
-    centred = dense - dense.mean(axis=0)
-    spread = centred.std(axis=0)
-    centred = centred[:, spread > 0]
-    if centred.shape[1] == 0:
-        return np.full((len(dense), 2), 0.5)
-    if not sparse.issparse(matrix):
-        centred = np.clip(centred / spread[spread > 0], -6, 6)
-    u, s, _ = np.linalg.svd(centred, full_matrices=False)
-    found = (u * s)[:, :2]
+        centred = np.asarray(matrix, dtype=np.float64)
+        centred = centred - centred.mean(axis=0)
+        spread = centred.std(axis=0)
+        centred = np.clip(centred / np.where(spread > 0, spread, 1), -6, 6)
+    if min(centred.shape) < 5:
+        dense = centred.toarray() if sparse.issparse(centred) else centred
+        u, s, _ = np.linalg.svd(dense, full_matrices=False)
+    else:
+        # The first component of what is not centred is its mean; a third one makes up for it.
+        most = 3 if sparse.issparse(centred) else 2
+        u, s, _ = svds(centred, k=most, v0=np.ones(min(centred.shape)))
+        u, s = u[:, ::-1], s[::-1]
+    found = (u * s)[:, -2:] if sparse.issparse(matrix) else (u * s)[:, :2]
     if found.shape[1] == 1:
         found = np.hstack([found, np.zeros_like(found)])
     low, high = np.quantile(found, [0.005, 0.995], axis=0)

@@ -25,7 +25,7 @@ from noiseproof.errors import DataError, did_you_mean
 from noiseproof.files.spreadsheet import unescape
 from noiseproof.fitting.evaluate import Accuracy, exact
 from noiseproof.learn.learn import Learned
-from noiseproof.noise import EstimatedTransition, estimate
+from noiseproof.noise import EstimatedTransition
 from noiseproof.prepare.checks import hashes
 from noiseproof.prepare.classes import Classes, Codes
 from noiseproof.prepare.file_names import shown
@@ -115,34 +115,30 @@ class Reviewed:
     def informed(self, learned: Learned) -> EstimatedTransition:
         """Return the noise estimate that knows both lists.
 
-        Doubtful rows are no fair sample, so they are taken out: their wrong labels are counted, and
-        the noise of the other rows is estimated from the random list.
+        The random list has informed the estimate already. Doubtful rows are no fair sample, but
+        what was found in them is a fact: a flip is at least as frequent as it was counted.
         """
-        found, D = learned.estimate, self.rows[~self.random]
-        if len(D) == 0:
-            return found
+        found = learned.estimate
         N, K = learned.probabilities.shape
-        rest = learned.labels.copy()
-        rest[D] = self.true[~self.random]
-        judges = self.random
-        known = (self.rows[judges], self.true[judges]) if judges.any() else None
-        left = estimate(rest, learned.probabilities, found.classes, trusted=known)
-        joint = left.joint.copy()
-        wrong = self.true[~self.random] != self.given[~self.random]
-        true, given = self.true[~self.random][wrong], self.given[~self.random][wrong]
-        # What was right after the correction was wrong before it.
-        np.add.at(joint, (true, given), 1 / N)
-        np.add.at(joint, (true, true), -1 / N)
-        joint = np.maximum(joint, 0)
+        wrong = self.given != self.true
+        counted = np.zeros((K, K))
+        np.add.at(counted, (self.true[wrong], self.given[wrong]), 1 / N)
+        joint = found.joint
+        more = np.maximum(counted - joint * (1 - np.eye(K)), 0)
+        if not more.any():
+            return found
+        # How often each label was given is known: more flips to it leave fewer right ones.
+        joint = np.maximum(joint + more - np.diag(more.sum(axis=0)), 0)
+        joint /= joint.sum()
         prior = joint.sum(axis=1)
         matrix = np.where(prior[:, None] > 0, joint / np.maximum(prior, 1e-12)[:, None], np.eye(K))
-        more = len(true) / N
-        low, high = (min(1.0, end + more) for end in left.rate_interval)
-        draws = left.draws + np.array([more, 0])
-        draws[:, 0] = np.minimum(draws[:, 0], 1)
+        rate, least = float(1 - np.trace(joint)), float(wrong.sum()) / N
+        low, high = found.rate_interval
+        draws = found.draws.copy()
+        draws[:, 0] = np.maximum(draws[:, 0], least)
         return EstimatedTransition(
-            matrix, prior / prior.sum(), (low, high), draws, found.agreement, N, found.classes,
-            left.calibration,
+            matrix, prior, (min(max(low, least), rate), max(high, rate)), draws, found.agreement, N,
+            found.classes, found.calibration,
         )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ Codes = NDArray[np.int64]
 WORDS = 4
 #: Further than so many standard deviations, a number says no more.
 FAR = 4.0
-#: Counts of words by class that are kept, at most.
+#: Numbers by class that are kept, at most.
 NUMBERS = 20_000_000
 
 

@@ -57,6 +57,8 @@ def _columns(trusted: Any) -> tuple[str, Sequence[Any], Any]:
         where = str(trusted)
         trusted = _table(where)
     if hasattr(trusted, "columns"):
+        if "fingerprint" in trusted.columns:  # its doubtful rows were not drawn at random
+            raise DataError(f"{where}: was exported by the review page; give it as --reviewed")
         missing = next((name for name in (ROW, LABEL) if name not in trusted.columns), None)
         if missing is not None:
             raise DataError(f"{where}: no column is called {missing!r}; expected row and label")
