@@ -1,6 +1,8 @@
 """The reviewer in the loop: the page by real key presses, its CSV fed back to fit and clean."""
 
+import base64
 import csv
+import io
 import json
 import os
 
@@ -15,8 +17,9 @@ from scipy.stats import binomtest
 from noiseproof.cli import main
 from noiseproof.errors import DataError
 from noiseproof.fitting.fit import fit
+from noiseproof.fitting.pictures import Pictures
 from noiseproof.fitting.review import SAMPLE, lists, review_data
-from noiseproof.fitting.reviewed import read_decisions
+from noiseproof.fitting.reviewed import Reviewed, read_decisions
 
 CLASSES = ("cat", "<img src=x onerror=alert(1)>", "=eel & co")
 FRAME, TRUE, WRONG = blobs(200, classes=CLASSES)
@@ -303,3 +306,40 @@ def test_the_page_is_quick_with_ten_thousand_doubtful_rows(home, tmp_path):
         browser.press(*"kpkpkpkpkp")
         assert (browser.run("performance.now()") - before) / 10 < 500
         assert status(browser).startswith("10 of 10,000 decided")
+
+
+def test_what_was_counted_bounds_the_noise():
+    """However the rows were chosen, flips that a person saw are there."""
+    fitted = fit(FRAME, "kind", **QUICK)
+    code = {name: k for k, name in enumerate(fitted.model.classes.names)}
+    given, true = fitted.learned.labels, np.array([code[name] for name in TRUE])
+    for rows in (np.flatnonzero(WRONG), np.flatnonzero(WRONG)[:3], np.flatnonzero(~WRONG)[:9]):
+        reviewed = Reviewed(rows, given[rows], true[rows], np.zeros(len(rows), bool))
+        noise = reviewed.informed(fitted.learned)
+        wrong = WRONG[rows]
+        counted = np.zeros((3, 3))
+        np.add.at(counted, (true[rows][wrong], given[rows][wrong]), 1 / len(FRAME))
+        assert (noise.joint >= counted - 1e-9).all()
+        assert noise.rate_interval[0] >= wrong.sum() / len(FRAME)
+        assert noise.rate_interval[0] <= noise.rate <= noise.rate_interval[1]
+        assert noise.joint.sum() == pytest.approx(1)
+
+
+def test_a_picture_that_cannot_be_shown_is_left_out(tmp_path):
+    (tmp_path / "cat").mkdir()
+    Image.new("RGB", (200, 100)).save(tmp_path / "cat" / "good.jpg")
+    (tmp_path / "cat" / "broken.jpg").write_bytes(b"\xff\xd8 no picture")
+    Image.new("1", (30_000, 30_000)).save(tmp_path / "cat" / "bomb.png")
+    names = ["cat/good.jpg", "cat/broken.jpg", "cat/bomb.png", "cat/gone.jpg"]
+    good, *others = Pictures(tmp_path, names).thumbnails(range(4))
+    assert good.startswith("data:image/jpeg;base64,")
+    with Image.open(io.BytesIO(base64.b64decode(good.partition(",")[2]))) as picture:
+        assert picture.size == (160, 80)
+    assert others == ["", "", ""]
+
+
+def test_a_review_given_as_trusted_rows_is_refused(tmp_path):
+    path = tmp_path / "reviewed.csv"
+    path.write_text("row,given_label,decision,label,list,fingerprint\n0,cat,keep,cat,doubtful,x\n")
+    with pytest.raises(DataError, match="give it as --reviewed"):
+        fit(FRAME, "kind", trusted=path)
