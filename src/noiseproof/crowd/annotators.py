@@ -1,0 +1,136 @@
+"""What annotators answer about items of each class, and whether they answer at all.
+
+An annotator w is described by
+
+    pi_w[z, c]   how often they answer c about an item of class z (Dawid and Skene, 1979)
+    rate_w[z]    how much more often they answer items of class z than of any class
+
+People are asked about items at random: their rates are 1, and only what they say counts. A rule
+always says the same, and fires on the items it was written for: only the rate counts.
+
+Everything is estimated from soft labels q with three Dirichlet priors, which serve annotators
+with few answers: a personal accuracy around the mean of all, rows of pi around that accuracy, and
+rates around 1. The strength of each prior is the one that makes the counts most likely, so people
+who all work alike are pooled, and annotators who differ are told apart.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from noiseproof.crowd.answers import Answers, Codes, Floats, normalised
+
+#: Strengths of a prior to choose from, in answers.
+STRENGTHS = np.geomspace(0.5, 5000, 25)
+#: The least probability of an answer, before anything was counted.
+LEAST = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Annotators:
+    """Estimates for W annotators and K classes; matrices only where somebody answered.
+
+    Args:
+        pair_annotator: (P,) the annotator of each pair of annotator and answer that occurs.
+        pair_code: (P,) the answer of the pair.
+        pair: (A,) the pair of each answer.
+        counts: (P, K) expected answers of the pair about items of each class.
+        pi: (P, K) the probability of the answer given each class.
+        rates: (W, K) how much more often they answer items of each class.
+        accuracy: (W,) the share of right answers, drawn towards the mean of all.
+        strength: the strength of the prior of the accuracy.
+        mean: the mean accuracy.
+        off: (K, K) which wrong answer is given about each class, by all together.
+        prior: (K,) the share of each class.
+    """
+
+    pair_annotator: Codes
+    pair_code: Codes
+    pair: Codes
+    counts: Floats
+    pi: Floats
+    rates: Floats
+    accuracy: Floats
+    strength: float
+    mean: float
+    off: Floats
+    prior: Floats
+
+    @classmethod
+    def of(cls, answers: Answers, q: Floats) -> "Annotators":
+        """Estimate annotators from their answers and soft labels (N, K)."""
+        W, K = len(answers.names), answers.classes
+        pairs, pair = np.unique(answers.annotator * K + answers.code, return_inverse=True)
+        who, said = pairs // K, pairs % K
+        at = np.arange(len(pairs))
+        counts = _sums(pair, q[answers.item], len(pairs))
+        by_class = _sums(who, counts, W)
+        right = np.bincount(who, counts[at, said], minlength=W)
+        total = by_class.sum(axis=1)
+        mean = float(right.sum() / total.sum())
+        split = np.stack([right, total - right], axis=1)
+        strength = _strength(split, np.broadcast_to([mean, 1 - mean], split.shape), total)
+        accuracy = (right + strength * mean) / (total + strength)
+
+        off = np.ones((K, K))
+        np.add.at(off, (slice(None), said), counts.T)
+        np.fill_diagonal(off, 0)
+        off = normalised(off)
+        base = (1 - accuracy[who])[:, None] * off[:, said].T
+        base[at, said] = accuracy[who]
+        base = np.maximum(base, LEAST)
+        of_rows = _strength(counts, base, by_class)
+        pi = (counts + of_rows * base) / (by_class[who] + of_rows)
+
+        prior = normalised(q.sum(axis=0))
+        of_rates = _strength(by_class, np.broadcast_to(prior, by_class.shape), total)
+        rates = normalised(by_class + of_rates * prior) / prior
+        return cls(
+            who, said, pair, counts, np.minimum(pi, 1), rates, accuracy, strength, mean, off, prior
+        )
+
+    def each(self, answers: Answers) -> Floats:
+        """Return (A, K): the log-probability of each answer, had its item each class."""
+        return np.asarray(np.log(self.pi)[self.pair] + np.log(self.rates)[answers.annotator])
+
+    def log_likelihood(self, answers: Answers) -> Floats:
+        """Return (N, K): the same of all answers about an item together."""
+        return _sums(answers.item, self.each(answers), answers.items)
+
+    def matrix(self, annotator: int) -> Floats:
+        """Return the expected answers of one annotator, (K, K): by class, then by answer."""
+        found = np.zeros((len(self.prior), len(self.prior)))
+        mine = np.flatnonzero(self.pair_annotator == annotator)
+        found[:, self.pair_code[mine]] = self.counts[mine].T
+        return found
+
+
+def posterior(log_likelihood: Floats, prior: Floats) -> Floats:
+    """Return the probability of each class, (N, K), from a prior (K,) or (N, K)."""
+    found = log_likelihood + np.log(np.maximum(prior, 1e-6))
+    return normalised(np.exp(found - found.max(axis=1, keepdims=True)))
+
+
+def _sums(group: Codes, values: Floats, groups: int) -> Floats:
+    """Return (G, K): the sums of the rows of each group."""
+    columns = [np.bincount(group, column, minlength=groups) for column in values.T]
+    return np.stack(columns, axis=1)
+
+
+def _strength(counts: Floats, mean: Floats, totals: Floats) -> float:
+    """Return the strength of the Dirichlet prior that makes counts most likely.
+
+    Args:
+        counts: of each outcome that occurred.
+        mean: of the prior, in the shape of the counts.
+        totals: of the groups that the counts belong to.
+    """
+    counts, mean, totals = counts.ravel(), mean.ravel(), totals.ravel()
+    mean = np.maximum(mean, 1e-12)
+
+    def fit(c: float) -> float:
+        groups = gammaln(c) - gammaln(c + totals)
+        return float(groups.sum() + (gammaln(c * mean + counts) - gammaln(c * mean)).sum())
+
+    return max(STRENGTHS.tolist(), key=fit)

@@ -1,0 +1,245 @@
+"""Several answers a row: who said what about which row, from columns or a table of answers.
+
+Long: a row is one answer, a column says who gave it. Wide: a row is one item, each annotator has a
+column. Columns of answers, annotators and items are never features.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from noiseproof.data.delimited import Delimited, as_labels
+from noiseproof.data.table import PARQUET, table_suffix
+from noiseproof.errors import DataError, ParameterError, did_you_mean
+from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
+from noiseproof.prepare.inputs import as_samples
+from noiseproof.prepare.notes import shortlist
+from noiseproof.prepare.samples import Samples
+from noiseproof.prepare.table_files import second_labels, split_label
+
+#: The columns of a DataFrame of answers in the long form.
+LONG = ("item", "annotator", "label")
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Items, and the answers about them; items without an answer are left out.
+
+    Args:
+        samples: the items.
+        rows: the name of each item.
+        unlabelled: how many items had no answer.
+        item: (A,) the item of each answer.
+        annotator: (A,) who gave it.
+        codes: (A,) the class that it names.
+        names: the annotators, sorted.
+        classes: the classes.
+    """
+
+    samples: Samples
+    rows: tuple[int | str, ...]
+    unlabelled: int
+    item: Codes
+    annotator: Codes
+    codes: Codes
+    names: tuple[str, ...]
+    classes: Classes
+
+
+def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **options: Any) -> Asked:
+    """Read a table of answers, one a row.
+
+    Args:
+        X: a path or a DataFrame.
+        label: the column of answers.
+        annotator: the column that says who answered.
+        item: the column that says which item the answer is about; None means that rows with equal
+            features are one item.
+        options: of :func:`~noiseproof.prepare.read.read`.
+    """
+    if not isinstance(label, str):
+        raise ParameterError("beside --annotator, expected the name of the column of answers")
+    who = [annotator] if item is None else [annotator, item]
+    table = as_samples(X, label, **_reading(X, options, who))
+    where, frame = table.name, table.inputs
+    if table.kind != "table":
+        raise DataError(f"{where}: --annotator is for a table with columns, this is none")
+    for name in who:
+        _, _, _ = split_label(frame, name, where, alone=True)
+    people, frame = frame[annotator], frame.drop(columns=annotator)
+    key = None
+    if item is not None:
+        key, frame = frame[item], frame.drop(columns=item)
+        if key.isna().any():
+            raise DataError(f"{where}: column {item!r}: {int(key.isna().sum())} rows have no item")
+    notes = table.notes
+    of, first = _items(frame if key is None else key.to_frame())
+    if key is not None:
+        vary = [name for name in frame.columns if _varies(frame[name], of, first)]
+        if vary:
+            frame = frame.drop(columns=vary)
+            notes = (*notes, f"left out, they differ between answers on an item: {shortlist(vary)}")
+    if frame.shape[1] == 0 and options.get("embeddings") is None:
+        raise DataError(f"{where}: no column beside those of the answers to learn from")
+    inputs = frame.iloc[first].reset_index(drop=True)
+    if options.get("embeddings") is not None:
+        inputs = as_samples(X, labelled=False, **options).inputs[first]
+    names = [str(key.iloc[at]) for at in first] if key is not None else None
+    rows = tuple(names) if names is not None else tuple(int(at) for at in first)
+    samples = replace(table, inputs=inputs, labels=None, rows=names, notes=notes)
+    return _asked(samples, rows, of, people, table.labels, f"{where}, column {label!r}")
+
+
+def read_wide(X: Any, label: Any, answers: str | Sequence[str], **options: Any) -> Asked:
+    """Read a table of items with a column of answers for each annotator.
+
+    Args:
+        X: a path or a DataFrame.
+        label: a column of other labels, which is left out; None if there is none.
+        answers: the columns of answers, in which ``*`` stands for any text: ``"w1,w2,w*"``.
+        options: of :func:`~noiseproof.prepare.read.read`.
+    """
+    given = answers.split(",") if isinstance(answers, str) else [str(name) for name in answers]
+    patterns = [name.strip() for name in given if name.strip()]
+    texts = _matching(_header(X, options.get("encoding")), patterns, None)
+    table = as_samples(X, labelled=False, **_reading(X, options, texts))
+    where, frame = table.name, table.inputs
+    if table.kind != "table":
+        raise DataError(f"{where}: --answers is for a table with columns, this is none")
+    columns = _matching([str(name) for name in frame.columns], patterns, where)
+    others = [label, *second_labels(frame.columns, label)] if isinstance(label, str) else []
+    others = [name for name in others if name in frame.columns and name not in columns]
+    notes = table.notes
+    if others:
+        notes = (*notes, f"left out, labels beside the answers: {shortlist(others)}")
+    inputs = frame.drop(columns=[*columns, *others])
+    if options.get("embeddings") is not None:
+        inputs = as_samples(X, labelled=False, **options).inputs
+    elif inputs.shape[1] == 0:
+        raise DataError(f"{where}: no column beside those of the answers to learn from")
+    samples = replace(table, inputs=inputs, labels=None, notes=notes)
+    return _wide(samples, frame[columns], where)
+
+
+def of_frame(X: Any, label: Any, answers: Any, **options: Any) -> Asked:
+    """Join rows X with a DataFrame of answers.
+
+    Args:
+        X: a path, a DataFrame or an array.
+        label: a column of X to leave out; None if there is none.
+        answers: long, with the columns ``item`` (the row of X, from 0), ``annotator`` and
+            ``label``; or wide, a column for each annotator and a row for each row of X.
+        options: of :func:`~noiseproof.prepare.read.read`.
+    """
+    import pandas as pd
+
+    if hasattr(answers, "to_pandas"):
+        answers = answers.to_pandas()
+    name = label if isinstance(label, str) else None
+    samples = as_samples(X, name, labelled=False, **options)
+    if not set(LONG) <= set(answers.columns):
+        if len(answers) != len(samples):
+            raise DataError(
+                f"answers: {len(answers)} rows for {len(samples)} rows of data; expected one each, "
+                f"or the columns {', '.join(LONG)}"
+            )
+        return _wide(samples, answers, "answers")
+    item = pd.to_numeric(answers["item"], errors="coerce")
+    wrong = item.isna() | (item % 1 != 0) | (item < 0) | (item >= len(samples))
+    if wrong.any():
+        raise DataError(
+            f"answers: item {answers['item'][wrong].iloc[0]!r} is no row of the data, "
+            f"0 to {len(samples) - 1}"
+        )
+    rows = samples.rows or tuple(range(len(samples)))
+    of = item.to_numpy(np.int64)
+    return _asked(samples, tuple(rows), of, answers["annotator"], answers["label"], "answers")
+
+
+def _reading(X: Any, options: dict[str, Any], texts: Sequence[str]) -> dict[str, Any]:
+    """Return the options for reading the table itself, with names and answers kept as written."""
+    kept = {name: value for name, value in options.items() if name != "embeddings"}
+    return kept | {"texts": texts} if isinstance(X, (str, PathLike)) else kept
+
+
+def _header(X: Any, encoding: str | None) -> list[str]:
+    """Return the columns of a text file; none of anything else, whose values have types."""
+    if not isinstance(X, (str, PathLike)) or not Path(X).is_file():
+        return []
+    suffix = table_suffix(Path(X))
+    if suffix is None or suffix in PARQUET:
+        return []
+    return list(Delimited.look(Path(X), suffix, encoding).columns)
+
+
+def _matching(columns: Sequence[str], patterns: Sequence[str], where: str | None) -> list[str]:
+    """Return the columns that patterns name, in their own order; with ``where``, each must."""
+    for pattern in patterns if where is not None else ():
+        if not any(fnmatchcase(name, pattern) for name in columns):
+            raise DataError(f"{where}: no column {pattern!r}{did_you_mean(pattern, columns)}")
+    if where is not None and not patterns:
+        raise ParameterError("--answers: expected the columns of answers, such as 'w1,w2,w*'")
+    return [name for name in columns if any(fnmatchcase(name, p) for p in patterns)]
+
+
+def _wide(samples: Samples, columns: Any, where: str) -> Asked:
+    import pandas as pd
+
+    parts = [
+        pd.Series(columns.iloc[:, at].to_numpy(dtype=object)) for at in range(columns.shape[1])
+    ]
+    labels = pd.concat(parts, ignore_index=True)
+    if all(isinstance(value, str) for value in labels[labels.notna()]):
+        labels = as_labels(labels.fillna("").astype(str))
+    else:
+        labels = labels.infer_objects()
+    people = np.repeat([str(name) for name in columns.columns], len(columns))
+    of = np.tile(np.arange(len(columns)), columns.shape[1])
+    rows = samples.rows or tuple(range(len(samples)))
+    return _asked(samples, tuple(rows), of, pd.Series(people), labels, where)
+
+
+def _asked(
+    samples: Samples, rows: tuple[int | str, ...], of: Codes, people: Any, labels: Any, where: str
+) -> Asked:
+    """Number annotators and classes; leave out answers and items that are missing."""
+    import pandas as pd
+
+    codes, classes = encode(labels, where)
+    given = codes != MISSING
+    nameless = int(pd.isna(people)[given].sum())
+    if nameless:
+        raise DataError(f"{where}: {nameless} answers have no annotator")
+    annotator, names = pd.factorize(people[given].astype(str).to_numpy(dtype=object), sort=True)
+    kept, item = np.unique(of[given], return_inverse=True)
+    unlabelled = len(samples) - len(kept)
+    if unlabelled:
+        samples, rows = samples.take(kept), tuple(rows[at] for at in kept)
+    return Asked(
+        samples, rows, unlabelled, item.astype(np.int64), annotator.astype(np.int64), codes[given],
+        tuple(str(name) for name in names), classes,
+    )  # fmt: skip
+
+
+def _items(frame: Any) -> tuple[Codes, Codes]:
+    """Return the item of each row, equal rows being one item, and the first row of each item."""
+    try:
+        groups = frame.groupby(list(frame.columns), dropna=False, sort=False)
+        of = groups.ngroup().to_numpy(np.int64)
+    except TypeError:  # a column of lists
+        of = frame.astype(str).groupby(list(frame.columns), sort=False).ngroup().to_numpy(np.int64)
+    _, first, of = np.unique(of, return_index=True, return_inverse=True)
+    return of.astype(np.int64), first.astype(np.int64)
+
+
+def _varies(column: Any, of: Codes, first: Codes) -> bool:
+    """Return whether rows of one item have different values in a column."""
+    one = column.iloc[first[of]].reset_index(drop=True)
+    column = column.reset_index(drop=True)
+    same = (one == column) | (one.isna() & column.isna())
+    return not bool(same.all())
