@@ -47,6 +47,25 @@ def fit(
         Path | None,
         typer.Option(help="The reviewed.csv that the review page of an earlier fit exported."),
     ] = None,
+    annotator: Annotated[
+        str | None,
+        typer.Option(help="The column that says who gave the answer in --label; a row an answer."),
+    ] = None,
+    item: Annotated[
+        str | None,
+        typer.Option(help="The column of the item (default: rows with equal features are one)."),
+    ] = None,
+    answers: Annotated[
+        str | None,
+        typer.Option(help="The answer columns, one an annotator, such as 'w1,w2,crowd_*'."),
+    ] = None,
+    aggregation: Annotated[
+        str,
+        typer.Option(
+            help="Agree on labels by features, or by answers alone: majority, dawid-skene, "
+            "one-coin, glad, mace (needs crowd-kit)."
+        ),
+    ] = "features",
     embeddings: EmbeddingsOption = None,
     test_embeddings: Annotated[
         Path | None, typer.Option(help="Embeddings for the rows of --test.")
@@ -79,14 +98,15 @@ def fit(
     folder = out or Path(f"{file.name.split('.')[0] or 'data'}-fit")
     fitted = _fit(
         file, folder, force, quiet or as_json, label=label, text=text or (), test=test,
-        trusted=trusted, reviewed=reviewed, embeddings=embeddings,
-        test_embeddings=test_embeddings, learners=learner, search=search, minutes=minutes,
-        seed=seed, encoding=encoding,
+        trusted=trusted, reviewed=reviewed, annotator=annotator, item=item, answers=answers,
+        aggregation=aggregation, embeddings=embeddings, test_embeddings=test_embeddings,
+        learners=learner, search=search, minutes=minutes, seed=seed, encoding=encoding,
     )  # fmt: skip
     if as_json:
         print(json.dumps(fitted.summary | {"folder": str(folder)}, indent=1, ensure_ascii=False))
     else:
-        names = "report.html, suspect_rows.csv, summary.json, model"
+        crowd = "annotators.csv, ask_again.csv, " if fitted.crowd is not None else ""
+        names = f"report.html, suspect_rows.csv, {crowd}summary.json, model"
         print(printable(f"wrote {folder}: {names}"))
 
 

@@ -1,5 +1,7 @@
 """Agree on labels by the answers alone, with the methods of crowd-kit."""
 
+import warnings
+
 import numpy as np
 
 from noiseproof.crowd.answers import Answers, Floats, normalised
@@ -23,14 +25,22 @@ def aggregate(answers: Answers, method: str) -> Floats:
         answers: the answers.
         method: one of :data:`METHODS`.
     """
-    if method not in METHODS:
-        raise ParameterError(f"no aggregation is called {method!r}{did_you_mean(method, METHODS)}")
-    need("crowd", "crowdkit")
+    check_method(method)
     import pandas as pd
     from crowdkit import aggregation
 
     frame = pd.DataFrame({"task": answers.item, "worker": answers.annotator, "label": answers.code})
-    found = getattr(aggregation, METHODS[method])().fit_predict_proba(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # crowd-kit 1.4 uses what pandas 3 deprecates
+        found = getattr(aggregation, METHODS[method])().fit_predict_proba(frame)
     out = np.zeros((answers.items, answers.classes))
     out[np.ix_(found.index.to_numpy(), found.columns.to_numpy())] = found.to_numpy()
     return normalised(out)
+
+
+def check_method(method: str) -> None:
+    """Raise an error if there is no such method, or crowd-kit is not installed."""
+    if method not in METHODS:
+        names = ("features", *METHODS)
+        raise ParameterError(f"no aggregation is called {method!r}{did_you_mean(method, names)}")
+    need("crowd", "crowdkit")

@@ -22,7 +22,10 @@ from scipy.special import gammaln
 from noiseproof.crowd.answers import Answers, Codes, Floats, normalised
 
 #: Strengths of a prior to choose from, in answers.
-STRENGTHS = np.geomspace(0.5, 5000, 25)
+STRENGTHS: tuple[float, ...] = tuple(np.geomspace(0.5, 5000, 25).tolist())
+#: A person's accuracy is drawn towards the mean by this many answers at most: however alike the
+#: others are, a new annotator may be different.
+PERSONAL = 20.0
 #: The least probability of an answer, before anything was counted.
 LEAST = 1e-4
 
@@ -70,11 +73,11 @@ class Annotators:
         total = by_class.sum(axis=1)
         mean = float(right.sum() / total.sum())
         split = np.stack([right, total - right], axis=1)
-        strength = _strength(split, np.broadcast_to([mean, 1 - mean], split.shape), total)
+        split_mean = np.broadcast_to([mean, 1 - mean], split.shape)
+        strength = min(_strength(split, split_mean, total), PERSONAL)
         accuracy = (right + strength * mean) / (total + strength)
 
-        off = np.ones((K, K))
-        np.add.at(off, (slice(None), said), counts.T)
+        off = 1 + _sums(said, counts, K).T
         np.fill_diagonal(off, 0)
         off = normalised(off)
         base = (1 - accuracy[who])[:, None] * off[:, said].T
@@ -133,4 +136,4 @@ def _strength(counts: Floats, mean: Floats, totals: Floats) -> float:
         groups = gammaln(c) - gammaln(c + totals)
         return float(groups.sum() + (gammaln(c * mean + counts) - gammaln(c * mean)).sum())
 
-    return max(STRENGTHS.tolist(), key=fit)
+    return max(STRENGTHS, key=fit)

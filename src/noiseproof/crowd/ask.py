@@ -80,7 +80,7 @@ def _gain(q: Floats, typical: Floats) -> Floats:
     best = np.zeros(len(q))
     for answer in range(typical.shape[1]):
         best += (q * typical[:, answer]).max(axis=1)
-    return np.maximum(best - q.max(axis=1), 0)
+    return np.asarray(np.maximum(best - q.max(axis=1), 0))
 
 
 def _imagine(
@@ -100,11 +100,11 @@ def _imagine(
         likely[np.arange(len(now)), said] = accuracy
         now = normalised(now * likely)
         out.append(now.max(axis=1))
-    return np.stack(out, axis=1).reshape(n, times, MOST + 1).mean(axis=1)
+    return np.asarray(np.stack(out, axis=1).reshape(n, times, MOST + 1).mean(axis=1))
 
 
 def _draw(p: Floats, draws: np.random.Generator) -> Codes:
     """Return (N,): a class drawn from each row of p."""
     steps = p.cumsum(axis=1)
     at = (steps < draws.random(len(p))[:, None] * steps[:, -1:]).sum(axis=1)
-    return np.minimum(at, p.shape[1] - 1).astype(np.int64)
+    return np.asarray(np.minimum(at, p.shape[1] - 1), dtype=np.int64)

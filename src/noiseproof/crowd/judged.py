@@ -74,18 +74,11 @@ def judge(answers: Answers, consensus: Consensus) -> list[Annotator]:
             verdict = AGAINST
         elif count[w] >= FEW and worth[w] < WORTHLESS:
             verdict = SAME if given[w].max() >= ALWAYS * count[w] else RANDOM
-        out.append(
-            Annotator(
-                answers.names[w],
-                int(count[w]),
-                float(found.accuracy[w]),
-                float(low[w]),
-                float(high[w]),
-                float(chance[w]),
-                verdict,
-                _confused(found.matrix(int(w))),
-            )  # fmt: skip
-        )
+        one = Annotator(
+            answers.names[w], int(count[w]), float(found.accuracy[w]), float(low[w]),
+            float(high[w]), float(chance[w]), verdict, _confused(found.matrix(int(w))),
+        )  # fmt: skip
+        out.append(one)
     return out
 
 

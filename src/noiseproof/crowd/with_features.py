@@ -7,6 +7,8 @@ the answers, and so in turn (Raykar et al., Learning from crowds, 2010, with hel
 in place of fitted ones, which would confirm themselves).
 """
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -59,25 +61,30 @@ class Consensus:
         return normalised(self.judge * self.annotators.prior)
 
 
-def agree(answers: Answers, predict: Predict | None = None) -> Consensus:
+def agree(answers: Answers, predict: Predict | None = None, minutes: float = math.inf) -> Consensus:
     """Return the consensus.
 
     Args:
         answers: the answers.
         predict: trains on soft labels and predicts held-out rows; without it the answers decide
             alone, by Dawid and Skene's EM with the priors of :mod:`noiseproof.crowd.annotators`.
+        minutes: the time after which no further round is started.
     """
+    deadline = time.monotonic() + 60 * minutes
     q, news = answers.start(), 1.0
-    for _ in range(ROUNDS):
+    for turn in range(ROUNDS):
         before = q.argmax(axis=1)
         p = None if predict is None else np.asarray(predict(q), dtype=np.float64)
+        if p is not None and turn == 0:
+            q = p  # annotators are first judged by others: votes contain their own answers
         for _ in range(UPDATES):
             found = Annotators.of(answers, q)
             likelihood = found.log_likelihood(answers)
             prior = found.prior if p is None else fitting(p, news * likelihood)
             news = _news(answers, found, likelihood, prior)
             q = posterior(news * likelihood, prior)
-        if (q.argmax(axis=1) != before).mean() < SETTLED:
+        settled = (q.argmax(axis=1) != before).mean() < SETTLED
+        if settled or time.monotonic() > deadline:
             break
     judge = posterior(news * likelihood, np.ones(answers.classes))
     return Consensus(q, judge, found, news)

@@ -41,7 +41,7 @@ class Accuracy:
         return asdict(self)
 
 
-def measured(right: NDArray[np.bool_], method: str) -> Accuracy:
+def measured(right: NDArray[np.bool_] | Floats, method: str) -> Accuracy:
     """Return the share of right predictions, with Wilson's interval.
 
     >>> print(measured(np.array([True] * 90 + [False] * 10), "measured"))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noiseproof.errors import DataError, ParameterError
-from noiseproof.fitting import evaluate
+from noiseproof.fitting import crowd, evaluate
 from noiseproof.fitting.before import compare_with_given
 from noiseproof.fitting.fitted import NOISY, Fitted, Test
 from noiseproof.fitting.looks import as_seen, looks, picture_folder
@@ -40,6 +40,10 @@ def fit(
     test: Any = None,
     trusted: Any = None,
     reviewed: str | Path | None = None,
+    answers: Any = None,
+    annotator: str | None = None,
+    item: str | None = None,
+    aggregation: str = crowd.FEATURES,
     embeddings: str | Path | None = None,
     test_embeddings: str | Path | None = None,
     learners: str | Sequence[str] | None = None,
@@ -64,6 +68,16 @@ def fit(
             choose the model and make the estimates surer; 60 already do much.
         reviewed: the ``reviewed.csv`` that the report's review page exported for these data. Its
             labels are trained on, its random list chooses the model and measures it.
+        answers: the answers of several annotators instead of y: a DataFrame, either with the
+            columns ``item`` (the row of X, from 0), ``annotator`` and ``label``, or with a column
+            for each annotator and a row for each row of X; or the names of such columns of X, in
+            which ``*`` stands for any text: ``"w1,w2,w*"``.
+        annotator: the column of X that says who gave the answer in column y; a row is one answer.
+        item: the column of X that says which item a row is about; by default rows with equal
+            features are one item.
+        aggregation: how to agree on labels: ``"features"``, by answers and features together, or
+            by the answers alone as crowd-kit does: ``"majority"``, ``"dawid-skene"``,
+            ``"one-coin"``, ``"glad"``, ``"mace"``.
         embeddings: a file of features to use instead of those in the file X.
         test_embeddings: the same for the file ``test``.
         learners: the names of the learners to compare, such as ``"linear"`` and ``"trees"``; by
@@ -92,17 +106,21 @@ def fit(
     _check_options(test, embeddings, test_embeddings, trusted, reviewed)
     check_learning(learners, losses, search, minutes)
     progress.step("load")
-    samples = as_samples(X, y, embeddings=embeddings, encoding=encoding, progress=progress)
-    folder = picture_folder(X, samples)
-    seen = as_seen(samples, X, y, embeddings, encoding)
-    own = fingerprint(seen, len(samples), folder)
-    samples, codes, classes, places, checked = _labelled(samples, y)
-    rows = tuple(samples.rows) if samples.rows else tuple(places.tolist())
+    reads: dict[str, Any] = {"embeddings": embeddings, "encoding": encoding, "progress": progress}
+    asked = crowd.gather(X, y, answers, annotator, item, aggregation, **reads)
+    if asked is None:
+        samples = as_samples(X, y, **reads)
+        folder = picture_folder(X, samples)
+        seen = as_seen(samples, X, y, embeddings, encoding)
+        own = fingerprint(seen, len(samples), folder)
+        samples, codes, classes, places, checked = _labelled(samples, y)
+        rows: Any = tuple(samples.rows) if samples.rows else tuple(places.tolist())
+    else:
+        samples, seen, rows, classes = asked.samples, asked.seen, asked.rows, asked.classes
+        folder = None if seen.kind == "table" else picture_folder(X, samples)
+        own = fingerprint(seen, len(samples), folder)
+        codes, places, checked = crowd.check_items(asked)
     known: Any = None if trusted is None else trusted_rows(trusted, rows, classes)
-    random = decided = None
-    if reviewed is not None:
-        decided = match(reviewed, rows, codes, classes, samples.name, own)
-        codes, known, random = decided.as_given(codes), decided.trusted, decided.random
     features = learn_features(samples, text, seed, notes)
     tested, unfit = None, list[str]()
     if test is not None:
@@ -111,20 +129,30 @@ def fit(
     matrix = features.transform(samples, filled)
     again = 0 if tested is None else _seen(samples, matrix, tested)
     said = tuple(dict.fromkeys((*samples.notes, *notes.lines, *filled.lines, *unfit)))
-    shown = looks(seen, matrix, codes, places, text, folder)
-    seen = samples.inputs = None  # frees memory: only the features are needed from here on
     for line in (checked.line, *checked.warnings, *said):
         progress.say(line)
+    heard = crowd.consult(asked, matrix, aggregation, folds, seed, minutes, progress)
+    if heard is not None:
+        codes = heard.labels
+    random = decided = None
+    if reviewed is not None:
+        decided = match(reviewed, rows, codes, classes, samples.name, own)
+        codes, known, random = decided.as_given(codes), decided.trusted, decided.random
+    shown = looks(seen, matrix, codes, places, text, folder)
+    seen = samples.inputs = None  # frees memory: only the features are needed from here on
     how: dict[str, Any] = {
         "learners": learners, "losses": losses, "names": classes.names, "seed": seed,
         "folds": folds, "search": search, "minutes": minutes, "progress": progress,
     }  # fmt: skip
+    if heard is not None:
+        how |= {"soft": heard.soft, "judge": heard.judge}
     learned = learn(matrix, codes, len(classes), trusted=known, random=random, **how)
     change = None
     if decided is not None:
         learned = replace(learned, estimate=decided.informed(learned))
         change = compare_with_given(matrix, codes, len(classes), decided, learned, **how)
     predicted = learned.probabilities.argmax(axis=1)
+    right = predicted == codes if heard is None else heard.right(predicted)
     label = y if isinstance(y, str) else ""
     fitted = Fitted(
         model=Model(classes, features, learned.model, label, embeddings is not None),
@@ -134,7 +162,7 @@ def fit(
         rows=rows,
         looks=shown,
         fingerprint=own,
-        noisy=evaluate.measured(predicted == codes, NOISY),
+        noisy=evaluate.measured(right, NOISY),
         true=evaluate.estimated(predicted, codes, learned.estimate),
         checked_rows=None if learned.checked is None else evaluate.exact(learned.checked, CHECKED),
         test=None if tested is None else _test(learned, tested, again),
@@ -142,6 +170,7 @@ def fit(
         seconds=time.perf_counter() - start,
         reviewed=decided,
         change=change,
+        crowd=heard,
     )
     for step, told in groupby(lines(fitted), key=lambda pair: pair[0]):
         progress.step(step)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from noiseproof.fitting import evaluate
 from noiseproof.fitting.before import BeforeAndAfter
+from noiseproof.fitting.crowd_result import Crowd
 from noiseproof.fitting.evaluate import Accuracy
 from noiseproof.fitting.looks import Looks
 from noiseproof.fitting.model import Model
@@ -76,6 +77,7 @@ class Fitted:
         seconds: how long the fit took.
         reviewed: what was decided in a review before the fit; None without one.
         change: the figures without the review and with it; None without one.
+        crowd: what several answers a row say; None if rows had one label each.
     """
 
     model: Model
@@ -93,6 +95,7 @@ class Fitted:
     seconds: float
     reviewed: Reviewed | None = None
     change: BeforeAndAfter | None = None
+    crowd: Crowd | None = None
 
     def __repr__(self) -> str:
         return (
@@ -137,6 +140,16 @@ class Fitted:
                 "confidence": np.round(found.confidence, 4),
             }
         )
+
+    @property
+    def annotators(self) -> Any:
+        """The annotators as a DataFrame, those with most answers first; None without a crowd."""
+        return self.crowd and self.crowd.table()
+
+    @property
+    def ask_again(self) -> Any:
+        """The items to ask about again, the most valuable first; None without a crowd."""
+        return self.crowd and self.crowd.ask_again(self.rows)
 
     @property
     def recalls(self) -> dict[str, float]:

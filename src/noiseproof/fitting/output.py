@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from noiseproof.fitting.fitted import Fitted
 
 SUMMARY, REPORT, SUSPECTS = "summary.json", "report.html", "suspect_rows.csv"
+#: Only after a fit to the answers of a crowd.
+ANNOTATORS, ASK_AGAIN = "annotators.csv", "ask_again.csv"
 
 
 def write(fitted: "Fitted", folder: Path, force: bool = False) -> Path:
@@ -20,5 +22,8 @@ def write(fitted: "Fitted", folder: Path, force: bool = False) -> Path:
         fitted.model.save(made / "model")
         write_json(made / SUMMARY, fitted.summary)
         (made / REPORT).write_text(fitted.report, encoding="utf-8")
+        if fitted.crowd is not None:
+            escaped(fitted.annotators).to_csv(made / ANNOTATORS, index=False)
+            escaped(fitted.ask_again).to_csv(made / ASK_AGAIN, index=False)
         escaped(fitted.suspects).to_csv(made / SUSPECTS, index=False)
     return folder

@@ -54,6 +54,7 @@ def fit_page(fitted: "Fitted") -> str:
         maps=_maps(fitted),
         recalls=list(fitted.recalls.items())[:CLASSES],
         next_steps=_next_steps(fitted),
+        crowd=fitted.crowd and fitted.crowd.page(fitted.rows),
     )
 
 

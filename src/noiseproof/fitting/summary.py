@@ -20,6 +20,8 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
     learned, estimate = fitted.learned, fitted.estimate
     if fitted.reviewed is not None:
         yield from (("review", line) for line in fitted.reviewed.lines)
+    if fitted.crowd is not None:
+        yield from (("agree", line) for line in fitted.crowd.lines)
     low, high = estimate.rate_interval
     about = f"{estimate.rate:.1%} of the labels are wrong ({low:.1%} to {high:.1%})"
     yield (
@@ -121,6 +123,7 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
         },
         "suspects": len(fitted.suspects),
         "review": fitted.change and fitted.change.to_dict(),
+        "crowd": fitted.crowd and fitted.crowd.summary(),
         "seed": fitted.seed,
         "seconds": round(fitted.seconds, 2),
     }

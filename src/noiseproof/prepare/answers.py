@@ -32,6 +32,7 @@ class Asked:
 
     Args:
         samples: the items.
+        seen: the items as a person knows them: the table rather than embeddings of it.
         rows: the name of each item.
         unlabelled: how many items had no answer.
         item: (A,) the item of each answer.
@@ -42,6 +43,7 @@ class Asked:
     """
 
     samples: Samples
+    seen: Samples
     rows: tuple[int | str, ...]
     unlabelled: int
     item: Codes
@@ -70,7 +72,7 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
     if table.kind != "table":
         raise DataError(f"{where}: --annotator is for a table with columns, this is none")
     for name in who:
-        _, _, _ = split_label(frame, name, where, alone=True)
+        split_label(frame, name, where, alone=True)  # an error if there is no such column
     people, frame = frame[annotator], frame.drop(columns=annotator)
     key = None
     if item is not None:
@@ -78,6 +80,8 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
         if key.isna().any():
             raise DataError(f"{where}: column {item!r}: {int(key.isna().sum())} rows have no item")
     notes = table.notes
+    if key is None and frame.shape[1] == 0:
+        raise DataError(f"{where}: no column tells which item an answer is about; name it: --item")
     of, first = _items(frame if key is None else key.to_frame())
     if key is not None:
         vary = [name for name in frame.columns if _varies(frame[name], of, first)]
@@ -86,13 +90,14 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
             notes = (*notes, f"left out, they differ between answers on an item: {shortlist(vary)}")
     if frame.shape[1] == 0 and options.get("embeddings") is None:
         raise DataError(f"{where}: no column beside those of the answers to learn from")
-    inputs = frame.iloc[first].reset_index(drop=True)
-    if options.get("embeddings") is not None:
-        inputs = as_samples(X, labelled=False, **options).inputs[first]
     names = [str(key.iloc[at]) for at in first] if key is not None else None
     rows = tuple(names) if names is not None else tuple(int(at) for at in first)
-    samples = replace(table, inputs=inputs, labels=None, rows=names, notes=notes)
-    return _asked(samples, rows, of, people, table.labels, f"{where}, column {label!r}")
+    inputs = frame.iloc[first].reset_index(drop=True)
+    seen = replace(table, inputs=inputs, labels=None, rows=names, notes=notes)
+    samples = seen
+    if options.get("embeddings") is not None:
+        samples = replace(seen, inputs=as_samples(X, labelled=False, **options).inputs[first])
+    return _asked(samples, seen, rows, of, people, table.labels, f"{where}, column {label!r}")
 
 
 def read_wide(X: Any, label: Any, answers: str | Sequence[str], **options: Any) -> Asked:
@@ -118,12 +123,13 @@ def read_wide(X: Any, label: Any, answers: str | Sequence[str], **options: Any) 
     if others:
         notes = (*notes, f"left out, labels beside the answers: {shortlist(others)}")
     inputs = frame.drop(columns=[*columns, *others])
-    if options.get("embeddings") is not None:
-        inputs = as_samples(X, labelled=False, **options).inputs
-    elif inputs.shape[1] == 0:
+    if inputs.shape[1] == 0 and options.get("embeddings") is None:
         raise DataError(f"{where}: no column beside those of the answers to learn from")
-    samples = replace(table, inputs=inputs, labels=None, notes=notes)
-    return _wide(samples, frame[columns], where)
+    seen = replace(table, inputs=inputs, labels=None, notes=notes)
+    samples = seen
+    if options.get("embeddings") is not None:
+        samples = replace(seen, inputs=as_samples(X, labelled=False, **options).inputs)
+    return _wide(samples, seen, frame[columns], where)
 
 
 def of_frame(X: Any, label: Any, answers: Any, **options: Any) -> Asked:
@@ -142,13 +148,16 @@ def of_frame(X: Any, label: Any, answers: Any, **options: Any) -> Asked:
         answers = answers.to_pandas()
     name = label if isinstance(label, str) else None
     samples = as_samples(X, name, labelled=False, **options)
+    seen = samples
+    if options.get("embeddings") is not None:
+        seen = as_samples(X, name, labelled=False, encoding=options.get("encoding"))
     if not set(LONG) <= set(answers.columns):
         if len(answers) != len(samples):
             raise DataError(
                 f"answers: {len(answers)} rows for {len(samples)} rows of data; expected one each, "
                 f"or the columns {', '.join(LONG)}"
             )
-        return _wide(samples, answers, "answers")
+        return _wide(samples, seen, answers, "answers")
     item = pd.to_numeric(answers["item"], errors="coerce")
     wrong = item.isna() | (item % 1 != 0) | (item < 0) | (item >= len(samples))
     if wrong.any():
@@ -158,7 +167,8 @@ def of_frame(X: Any, label: Any, answers: Any, **options: Any) -> Asked:
         )
     rows = samples.rows or tuple(range(len(samples)))
     of = item.to_numpy(np.int64)
-    return _asked(samples, tuple(rows), of, answers["annotator"], answers["label"], "answers")
+    people, labels = answers["annotator"], answers["label"]
+    return _asked(samples, seen, tuple(rows), of, people, labels, "answers")
 
 
 def _reading(X: Any, options: dict[str, Any], texts: Sequence[str]) -> dict[str, Any]:
@@ -187,7 +197,7 @@ def _matching(columns: Sequence[str], patterns: Sequence[str], where: str | None
     return [name for name in columns if any(fnmatchcase(name, p) for p in patterns)]
 
 
-def _wide(samples: Samples, columns: Any, where: str) -> Asked:
+def _wide(samples: Samples, seen: Samples, columns: Any, where: str) -> Asked:
     import pandas as pd
 
     parts = [
@@ -201,11 +211,17 @@ def _wide(samples: Samples, columns: Any, where: str) -> Asked:
     people = np.repeat([str(name) for name in columns.columns], len(columns))
     of = np.tile(np.arange(len(columns)), columns.shape[1])
     rows = samples.rows or tuple(range(len(samples)))
-    return _asked(samples, tuple(rows), of, pd.Series(people), labels, where)
+    return _asked(samples, seen, tuple(rows), of, pd.Series(people), labels, where)
 
 
 def _asked(
-    samples: Samples, rows: tuple[int | str, ...], of: Codes, people: Any, labels: Any, where: str
+    samples: Samples,
+    seen: Samples,
+    rows: tuple[int | str, ...],
+    of: Codes,
+    people: Any,
+    labels: Any,
+    where: str,
 ) -> Asked:
     """Number annotators and classes; leave out answers and items that are missing."""
     import pandas as pd
@@ -219,10 +235,12 @@ def _asked(
     kept, item = np.unique(of[given], return_inverse=True)
     unlabelled = len(samples) - len(kept)
     if unlabelled:
+        same = seen is samples
         samples, rows = samples.take(kept), tuple(rows[at] for at in kept)
+        seen = samples if same else seen.take(kept)
     return Asked(
-        samples, rows, unlabelled, item.astype(np.int64), annotator.astype(np.int64), codes[given],
-        tuple(str(name) for name in names), classes,
+        samples, replace(seen), rows, unlabelled, item.astype(np.int64), annotator.astype(np.int64),
+        codes[given], tuple(str(name) for name in names), classes,
     )  # fmt: skip
 
 

@@ -1,0 +1,136 @@
+"""Fitting to the answers of a crowd, in Python and as a command."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from noisy_tables import QUICK, blobs
+
+import noiseproof as nf
+from noiseproof.cli import main
+from noiseproof.errors import ParameterError
+
+NAMES = ("<b>ann</b>", "bob & co", "=cmd()", "random")
+FRAME, TRUE, _ = blobs(150, rate=0, classes=("cat", "dog", "<i>eel"))
+
+
+def answered(seed=0):
+    """Return a long table: two of four annotators about each row, one of them at random."""
+    rng = np.random.default_rng(seed)
+    kinds = np.array(["cat", "dog", "<i>eel"])
+    rows = []
+    for i, true in enumerate(TRUE):
+        for w in rng.choice(4, 2, replace=False):
+            right = rng.random() < (1 / 3 if w == 3 else 0.8)
+            said = true if right else rng.choice(kinds[kinds != true])
+            rows.append({"item": i, "annotator": NAMES[w], "label": said})
+    return pd.DataFrame(rows)
+
+
+ANSWERS = answered()
+X = FRAME.drop(columns="kind")
+LONG = X.iloc[ANSWERS["item"]].reset_index(drop=True).assign(
+    who=ANSWERS["annotator"], said=ANSWERS["label"], id=ANSWERS["item"]
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return nf.fit(X, answers=ANSWERS, **QUICK)
+
+
+def test_the_model_predicts_true_labels_and_knows_the_annotators(fitted):
+    assert (fitted.predict(X) == TRUE).mean() > 0.95
+    assert (fitted.crowd.soft.argmax(1) == np.searchsorted(fitted.classes, TRUE)).mean() > 0.95
+    table = fitted.annotators.set_index("annotator")
+    assert table["answers"].sum() == len(ANSWERS)
+    assert table.loc["random", "answers_given"] == "at random"
+    assert (table.loc[list(NAMES[:3]), "answers_given"] == "").all()
+    assert (table["low"] <= table["accuracy"]).all()
+    assert list(fitted.ask_again.columns) == [
+        "row", "label", "confidence", "answers", "gain", "more_answers",
+    ]  # fmt: skip
+
+
+def test_every_form_of_the_answers_gives_the_same_labels(fitted):
+    wide = ANSWERS.pivot(index="item", columns="annotator", values="label")
+    forms = [
+        nf.fit(X, answers=wide.reset_index(drop=True), **QUICK),
+        nf.fit(X.join(wide), answers=list(NAMES), **QUICK),
+        nf.fit(LONG.drop(columns="id"), "said", annotator="who", **QUICK),
+    ]
+    for other in forms:
+        assert np.allclose(other.crowd.soft, fitted.crowd.soft, atol=1e-3)
+        assert set(other.model.features.names) == set(fitted.model.features.names)
+
+
+def test_one_annotator_is_a_plain_fit():
+    one = nf.fit(X, answers=pd.DataFrame({"only": FRAME["kind"]}), **QUICK)
+    plain = nf.fit(X, FRAME["kind"], **QUICK)
+    assert one.crowd is None
+    assert np.array_equal(one.predict_proba(X), plain.predict_proba(X))
+
+
+def test_hostile_names_are_text_on_the_page_and_in_files(fitted, tmp_path):
+    fitted.save(tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<b>ann" not in page
+    assert "<i>eel" not in page
+    assert "&lt;b&gt;ann&lt;/b&gt;" in page
+    assert "bob &amp; co" in page
+    assert "at random" in page
+    table = (tmp_path / "out" / "annotators.csv").read_text()
+    assert "'=cmd()" in table
+    assert (tmp_path / "out" / "ask_again.csv").exists()
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert {one["name"] for one in summary["crowd"]["annotators"]} == set(NAMES)
+
+
+def test_fit_and_predict_as_commands(tmp_path, capsys):
+    LONG.to_csv(tmp_path / "long.csv", index=False)
+    X.to_csv(tmp_path / "new.csv", index=False)
+    FRAME.rename(columns={"kind": "said"}).assign(said=TRUE).to_csv(
+        tmp_path / "test.csv", index=False
+    )
+    out = str(tmp_path / "out")
+    command = ["fit", str(tmp_path / "long.csv"), "--label", "said", "--annotator", "who"]
+    command += ["--item", "id", "--test", str(tmp_path / "test.csv"), "--out", out]
+    assert main([*command, "--learner", "linear"]) == 0
+    text = capsys.readouterr().out
+    assert "300 answers of 4 annotators, 2.0 an item" in text
+    assert "random (at random)" in text
+    assert "annotators.csv, ask_again.csv" in text
+    assert main(["predict", out, str(tmp_path / "new.csv"), "--out", str(tmp_path / "p.csv")]) == 0
+    found = pd.read_csv(tmp_path / "p.csv")
+    assert (found["prediction"] == TRUE).mean() > 0.95
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--label", "said", "--item", "id"], "--item: expected --annotator beside it"),
+        (["--label", "said", "--annotator", "wo"], "no column 'wo'"),
+        (["--annotator", "who"], "the column of answers"),
+        (["--annotator", "who", "--answers", "w*"], "--answers: not beside --annotator"),
+        (["--answers", "zz*"], "no column 'zz*'"),
+        (["--label", "said", "--aggregation", "glad"], "--aggregation: expected --annotator"),
+        (["--label", "said", "--annotator", "who", "--aggregation", "gld"], "did you mean 'glad'"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_line(tmp_path, capsys, options, message):
+    LONG.to_csv(tmp_path / "long.csv", index=False)
+    code = main(["fit", str(tmp_path / "long.csv"), *options, "--out", str(tmp_path / "out")])
+    err = capsys.readouterr().err
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_aggregation_by_crowd_kit():
+    pytest.importorskip("crowdkit")
+    found = nf.fit(X, answers=ANSWERS, aggregation="majority", **QUICK)
+    assert (found.predict(X) == TRUE).mean() > 0.9
+    with pytest.raises(ParameterError, match="no aggregation is called"):
+        nf.fit(X, answers=ANSWERS, aggregation="votes")

@@ -1,0 +1,110 @@
+"""Reading several answers a row, in every form."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from noiseproof.errors import DataError, ParameterError
+from noiseproof.prepare.answers import of_frame, read_long, read_wide
+
+
+def long():
+    return pd.DataFrame(
+        {
+            "size": [1.0, 1.0, 2.0, 3.0, 3.0, 2.0],
+            "text": ["a", "a", "b", None, None, "b"],
+            "worker": ["x", "y", "x", "x", "y", "y"],
+            "id": ["p", "p", "q", "r", "r", "q"],
+            "seconds": [3, 9, 4, 1, 2, 2],
+            "kind": ["cat", "dog", "cat", "dog", "dog", None],
+        }
+    )
+
+
+def told(asked):
+    """Return the answers as (row, annotator, label)."""
+    parts = zip(asked.item, asked.annotator, asked.codes, strict=True)
+    return sorted((str(asked.rows[i]), asked.names[w], asked.classes.names[c]) for i, w, c in parts)
+
+
+EXPECTED = [
+    ("p", "x", "cat"), ("p", "y", "dog"), ("q", "x", "cat"), ("r", "x", "dog"), ("r", "y", "dog"),
+]  # fmt: skip
+
+
+def test_one_row_an_answer():
+    asked = read_long(long(), "kind", "worker", "id")
+    assert told(asked) == EXPECTED
+    assert list(asked.samples.inputs.columns) == ["size", "text"]
+    assert asked.samples.notes == ("left out, they differ between answers on an item: seconds",)
+
+
+def test_rows_with_equal_features_are_one_item():
+    asked = read_long(long().drop(columns=["id", "seconds"]), "kind", "worker")
+    numbers = {"0": "p", "2": "q", "3": "r"}
+    assert [(numbers[row], who, label) for row, who, label in told(asked)] == EXPECTED
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_one_column_an_annotator(tmp_path, suffix):
+    frame = pd.DataFrame(
+        {
+            "size": [1, 2, 3], "w1": ["01", "1", None], "w2": [None, "01", "1"],
+            "old": ["1", "1", "1"],
+        }
+    )  # fmt: skip
+    path = tmp_path / f"wide.{suffix}"
+    frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
+    asked = read_wide(path, "old", "w1, w*")
+    assert told(asked) == [("0", "w1", "01"), ("1", "w1", "1"), ("1", "w2", "01"), ("2", "w2", "1")]
+    assert list(asked.samples.inputs.columns) == ["size"]
+    assert asked.samples.notes == ("left out, labels beside the answers: old",)
+
+
+def test_whole_numbers_stay_numbers_where_answers_are_missing(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("size,a,b\n1,0,\n2,1,1\n3,,0\n4,,\n")
+    asked = read_wide(path, None, ["a", "b"])
+    assert asked.classes.values.tolist() == [0, 1]
+    assert asked.unlabelled == 1
+    assert len(asked.samples) == 3
+
+
+def test_a_frame_of_answers_beside_the_rows():
+    X = np.arange(8.0).reshape(4, 2)
+    rows = pd.DataFrame(
+        {"item": [0, 0, 2, 3], "annotator": ["x", "y", "x", "y"], "label": [1, 2, 2, 1]}
+    )
+    wide = pd.DataFrame({"x": [1, None, 2, None], "y": [2, None, None, 1]})
+    one, other = (of_frame(X, None, answers) for answers in (rows, wide))
+    assert told(one) == told(other)
+    assert one.rows == other.rows == (0, 2, 3)
+    assert one.unlabelled == 1
+
+
+@pytest.mark.parametrize(
+    ("read", "message"),
+    [
+        (lambda f: read_long(f, "kind", "wroker"), "no column 'wroker'"),
+        (lambda f: read_long(f, "kind", "worker", "uid"), "no column 'uid'"),
+        (lambda f: read_long(f, None, "worker"), "the column of answers"),
+        (lambda f: read_long(f[["kind", "worker", "id"]], "kind", "worker", "id"), "to learn from"),
+        (lambda f: read_long(f[["kind", "worker"]], "kind", "worker"), "--item"),
+        (lambda f: read_long(f.assign(id=[None] * 6), "kind", "worker", "id"), "6 rows have no"),
+        (lambda f: read_long(f.assign(worker=None), "kind", "worker"), "have no annotator"),
+        (lambda f: read_wide(f, None, "w9*"), "no column 'w9*'"),
+        (lambda f: read_wide(f, None, " , "), "such as"),
+        (lambda f: read_wide(np.zeros((3, 2)), None, "w*"), "for a table"),
+        (lambda f: of_frame(np.zeros((5, 2)), None, f[["kind"]]), "6 rows for 5 rows"),
+        (
+            lambda f: of_frame(np.zeros((5, 2)), None, f.rename(
+                columns={"id": "item", "worker": "annotator", "kind": "label"})),
+            "item 'p' is no row",
+        ),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_line(read, message):
+    with pytest.raises((DataError, ParameterError), match=r".") as error:
+        read(long())
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
