@@ -1,6 +1,7 @@
 """What every test and doctest starts from: the same seeds, one thread a worker."""
 
 import os
+import tempfile
 
 import hypothesis
 import numpy as np
@@ -24,6 +25,11 @@ def pytest_configure(config):
     config.pluginmanager.register(_Reseed(), "noiseproof-reseed")
     # The tensors are small and the workers share the cores: threads would only wait for each other.
     torch.set_num_threads(1)
+    # Nothing of the user's is read or written: neither embeddings nor models.
+    for name in ("NOISEPROOF_CACHE", "HF_HOME"):
+        folder = tempfile.TemporaryDirectory(prefix="noiseproof-test-")
+        config.add_cleanup(folder.cleanup)
+        os.environ[name] = folder.name
 
 
 def pytest_collection_modifyitems(items):

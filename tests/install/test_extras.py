@@ -21,6 +21,7 @@ COMMANDS = {
     "predict": ["folder", "rows.csv"],
     "clean": ["rows.csv", "--label", "y", "--proposals", "0.9", "--out", "clean.csv"],
     "demo": [],
+    "cache": [],
     "figure": ["curves", "--out", "curves.svg"],
     "data list": [],
     "data fetch": ["mnist"],
@@ -34,7 +35,7 @@ COMMANDS = {
     "bench pack": ["digits-symmetric", "--store", ".", "--out", "."],
     "bench unpack": ["--store", ".", "--out", "."],
 }
-NEED_FIT = ("train", "fit", "predict", "clean", "demo")
+NEED_FIT = ("train", "fit", "predict", "clean", "demo", "cache")
 NEED_BENCH = tuple(name for name in COMMANDS if name.split()[0] in ("bench", "data", "figure"))
 
 

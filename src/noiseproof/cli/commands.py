@@ -7,6 +7,7 @@ from noiseproof.cli import (  # noqa: F401  (each module adds its commands to th
     bench_report,
     bench_store,
     bench_table,
+    cache,
     clean,
     experiment,
     figure,

@@ -70,6 +70,13 @@ def fit(
     test_embeddings: Annotated[
         Path | None, typer.Option(help="Embeddings for the rows of --test.")
     ] = None,
+    encoder: Annotated[
+        str,
+        typer.Option(
+            help="What turns pictures or texts into features: a Hugging Face name or folder, an "
+            ".onnx file, efficientnet-lite0, patches, tfidf; auto is the best that is installed."
+        ),
+    ] = "auto",
     out: Annotated[
         Path | None, typer.Option(help="The folder to create (default: the file's name with -fit).")
     ] = None,
@@ -100,7 +107,8 @@ def fit(
         file, folder, force, quiet or as_json, label=label, text=text or (), test=test,
         trusted=trusted, reviewed=reviewed, annotator=annotator, item=item, answers=answers,
         aggregation=aggregation, embeddings=embeddings, test_embeddings=test_embeddings,
-        learners=learner, search=search, minutes=minutes, seed=seed, encoding=encoding,
+        encoder=encoder, learners=learner, search=search, minutes=minutes, seed=seed,
+        encoding=encoding,
     )  # fmt: skip
     if as_json:
         print(json.dumps(fitted.summary | {"folder": str(folder)}, indent=1, ensure_ascii=False))

@@ -29,6 +29,12 @@ def predict(
         Path, typer.Option(help="Where to write the predictions: .csv or .parquet.")
     ] = Path("predictions.csv"),
     embeddings: EmbeddingsOption = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the encoder of the fit is now, if it has moved; it must be the same."
+        ),
+    ] = None,
     encoding: EncodingOption = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Write nothing if columns changed since the fit.")
@@ -45,7 +51,7 @@ def predict(
     from noiseproof.fitting.predict import check_out, predict_file
 
     check_out(out, force, file, folder)
-    model = load_model(folder)
+    model = load_model(folder, encoder)
     silent = quiet or as_json
     with on_terminal(silent) as progress:
         progress.step("predict")

@@ -31,11 +31,12 @@ def decode(path: Path, size: int | None = None, grey: bool = True) -> npt.NDArra
                 # JPEG can decode at a fraction of its size, for a fraction of the work.
                 file.draft(None, (size, size))
             picture = file.convert("L" if keep else "RGB")
+            if size is not None:
+                ImageOps.exif_transpose(picture, in_place=True)  # as the camera was held
         if size is not None and picture.size != (size, size):
             picture = ImageOps.fit(picture, (size, size), Image.Resampling.BILINEAR)
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        reason = "no such file" if isinstance(error, FileNotFoundError) else str(error)
-        raise DataError(f"{path}: cannot be read as an image ({reason})") from None
+    except _unreadable() as error:
+        raise DataError(f"{path}: cannot be read as an image ({_reason(error)})") from None
     array = np.array(picture, np.uint8)
     return array[None] if array.ndim == 2 else np.ascontiguousarray(array.transpose(2, 0, 1))
 
@@ -48,5 +49,22 @@ def dimensions(path: Path) -> tuple[int, int]:
     try:
         with Image.open(path) as file:
             return file.size
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise DataError(f"{path}: cannot be read as an image ({error})") from None
+    except _unreadable() as error:
+        raise DataError(f"{path}: cannot be read as an image ({_reason(error)})") from None
+
+
+def _unreadable() -> tuple[type[Exception], ...]:
+    """Return what Pillow raises for a damaged file, or for far too many pixels."""
+    from PIL import Image
+
+    bombs = Image.DecompressionBombError, Image.DecompressionBombWarning
+    return OSError, SyntaxError, ValueError, *bombs
+
+
+def _reason(error: Exception) -> str:
+    """Return why an image cannot be read, without the name of its file."""
+    from PIL import UnidentifiedImageError
+
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    return "of no known format" if isinstance(error, UnidentifiedImageError) else str(error)

@@ -46,6 +46,7 @@ def fit(
     aggregation: str = crowd.FEATURES,
     embeddings: str | Path | None = None,
     test_embeddings: str | Path | None = None,
+    encoder: str = "auto",
     learners: str | Sequence[str] | None = None,
     losses: str | Sequence[str] | None = None,
     search: int = 0,
@@ -80,6 +81,9 @@ def fit(
             ``"one-coin"``, ``"glad"``, ``"mace"``.
         embeddings: a file of features to use instead of those in the file X.
         test_embeddings: the same for the file ``test``.
+        encoder: what turns pictures or texts into features: a model on Hugging Face or a folder of
+            one, an ``.onnx`` file, ``"efficientnet-lite0"``, ``"patches"``, ``"tfidf"``, or
+            ``"auto"``, the best that is installed (docs/encoders.md).
         learners: the names of the learners to compare, such as ``"linear"`` and ``"trees"``; by
             default all that suit the data.
         losses: the losses to compare; by default those that suit the noise.
@@ -106,7 +110,9 @@ def fit(
     _check_options(test, embeddings, test_embeddings, trusted, reviewed)
     check_learning(learners, losses, search, minutes)
     progress.step("load")
-    reads: dict[str, Any] = {"embeddings": embeddings, "encoding": encoding, "progress": progress}
+    reads: dict[str, Any] = {
+        "embeddings": embeddings, "encoding": encoding, "encoder": encoder, "progress": progress,
+    }  # fmt: skip
     asked = crowd.gather(X, y, answers, annotator, item, aggregation, **reads)
     if asked is None:
         samples = as_samples(X, y, **reads)
@@ -121,12 +127,14 @@ def fit(
         own = fingerprint(seen, len(samples), folder)
         codes, places, checked = crowd.check_items(asked)
     known: Any = None if trusted is None else trusted_rows(trusted, rows, classes)
-    features = learn_features(samples, text, seed, notes)
+    features = learn_features(
+        samples, text, seed, notes, codes=codes, encoder=encoder, progress=progress
+    )
     tested, unfit = None, list[str]()
     if test is not None:
         options = {"embeddings": test_embeddings, "encoding": encoding}
         tested, unfit = _test_set(test, y, features, classes, options)
-    matrix = features.transform(samples, filled)
+    matrix = features.transform(samples, filled, progress)
     again = 0 if tested is None else _seen(samples, matrix, tested)
     said = tuple(dict.fromkeys((*samples.notes, *notes.lines, *filled.lines, *unfit)))
     for line in (checked.line, *checked.warnings, *said):
@@ -220,7 +228,7 @@ def _test_set(
     if isinstance(test, tuple):
         if len(test) != 2:
             raise ParameterError("expected test as (X, y) or as a path")
-        samples = as_samples(*test)
+        samples = as_samples(*test, **reading(features))
     else:
         label = y if isinstance(y, str) else None
         samples = as_samples(test, label, **options, **reading(features))

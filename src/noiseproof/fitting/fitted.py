@@ -19,6 +19,7 @@ from noiseproof.fitting.summary import summarise
 from noiseproof.learn.learn import Learned
 from noiseproof.noise import EstimatedTransition
 from noiseproof.prepare.checks import Checked
+from noiseproof.prepare.features import reading
 from noiseproof.prepare.inputs import as_samples
 
 NOISY = "held-out noisy labels; 95 % interval"
@@ -124,7 +125,8 @@ class Fitted:
 
     def predict_proba(self, X: Any) -> NDArray[np.float32]:
         """Return the probability of each of :attr:`classes`, (N, K)."""
-        return self.model.probabilities(as_samples(X, labelled=False))
+        options = reading(self.model.features)
+        return self.model.probabilities(as_samples(X, labelled=False, **options))
 
     @cached_property
     def suspects(self) -> Any:

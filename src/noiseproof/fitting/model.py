@@ -3,7 +3,7 @@
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from noiseproof.files import not_ours
 from noiseproof.learn.arrays import read_arrays, write_arrays
 from noiseproof.learn.ensemble import Ensemble
 from noiseproof.prepare.classes import Classes
-from noiseproof.prepare.features import Preprocessor, load_features
+from noiseproof.prepare.features import Preprocessor, load_features, with_encoder
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 
@@ -73,10 +73,15 @@ class Model:
         self.ensemble.save(folder / ENSEMBLE)
 
 
-def load_model(folder: str | Path) -> Model:
+def load_model(folder: str | Path, encoder: str | None = None) -> Model:
     """Read a model from the folder that ``noiseproof fit`` wrote.
 
-    Every file must have the hash that the fit wrote into the manifest.
+    Every file must have the hash that the fit wrote into the manifest, and the encoder of pictures
+    or texts the hash that it had at the fit.
+
+    Args:
+        folder: the folder of the fit.
+        encoder: where the encoder is now, if it has moved since.
     """
     folder = Path(folder)
     inner = folder / "model"
@@ -104,7 +109,7 @@ def load_model(folder: str | Path) -> Model:
         raise DataError(f"{folder}: the model is damaged ({type(error).__name__})") from None
     if model.ensemble.sizes != sizes:
         raise DataError(f"{folder}: features, classes and learners are not of one model")
-    return model
+    return replace(model, features=with_encoder(model.features, encoder))
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

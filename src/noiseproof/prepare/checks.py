@@ -31,6 +31,7 @@ class Checked:
         repeated: rows that equal another.
         conflicting: rows that equal another with a different label.
         lookalikes: groups of classes whose names differ in case, spaces or Unicode form alone.
+        unread: the pictures that cannot be read and are set aside, each with the reason.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Checked:
     repeated: int
     conflicting: int
     lookalikes: tuple[tuple[str, ...], ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -86,6 +88,7 @@ def check(samples: Samples, codes: Codes, classes: Classes, unlabelled: int) -> 
         repeated,
         conflicting,
         tuple(classes.lookalikes),
+        samples.unread,
     )
 
 

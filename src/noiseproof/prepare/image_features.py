@@ -11,6 +11,7 @@ from noiseproof.errors import DataError
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.patches import PATCH, TINY, Patches
 from noiseproof.prepare.samples import Samples
+from noiseproof.progress import SILENT, Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +62,9 @@ class ImageFeatures:
         notes.add("images as likeness to learnt 6x6 patches", f"{len(patches.centres)} patches")
         return cls(shape, patches)
 
-    def transform(self, samples: Samples, notes: Notes) -> Any:
+    def transform(self, samples: Samples, notes: Notes, progress: Progress = SILENT) -> Any:
         """Return the features of images of the same size, grey or coloured."""
+        samples.note_unread(notes)
         if samples.kind != "images":
             raise DataError(f"{samples.name}: the model reads images, these are none")
         images = samples.inputs

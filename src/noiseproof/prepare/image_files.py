@@ -1,41 +1,133 @@
 """Folders of images."""
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from noiseproof.data import images
-from noiseproof.data.folder import list_images, read_images
+from noiseproof.data.folder import list_images
 from noiseproof.errors import DataError
+from noiseproof.prepare.encoders.pictures import PictureFiles
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.memory import check_fits
+from noiseproof.prepare.pictures import Wanted, embedded
 from noiseproof.prepare.samples import Samples
+from noiseproof.progress import SILENT, Progress
 
 #: The side of images where none is given.
 SIDE = 32
 
 
-def read_image_folder(path: Path, size: int | None, labelled: bool) -> Samples:
-    """Read a folder with a sub-folder of images for each class, or any images without labels."""
+def read_image_folder(
+    path: Path, size: int | None, labelled: bool, encoder: Wanted = None,
+    progress: Progress = SILENT,
+) -> Samples:  # fmt: skip
+    """Read a folder with a sub-folder of images for each class, or any images without labels.
+
+    Pictures that cannot be read are set aside and noted.
+    """
     files, labels = list_images(path) if labelled else (_any_images(path), None)
-    side = size or min(SIDE, *(min(images.dimensions(file)) for file in files))
-    check_fits(path, len(files) * 3 * side * side)
-    samples = _samples(path, files, side)
+    with _no_bombs():
+        samples, kept = _samples(path, files, size, encoder, progress)
     if labels is not None:
-        samples.labels = [shown(label) for label in labels]
+        samples.labels = [shown(labels[at]) for at in kept]
     return samples
 
 
-def image_blocks(path: Path, size: int | None, rows: int) -> Iterator[Samples]:
+def image_blocks(
+    path: Path, size: int | None, rows: int, encoder: Wanted = None,
+    progress: Progress = SILENT,
+) -> Iterator[Samples]:  # fmt: skip
     """Return the images of a folder in blocks."""
     files = _any_images(path)
-    side = size or min(SIDE, *(min(images.dimensions(file)) for file in files))
-    for start in range(0, len(files), rows):
-        yield _samples(path, files[start : start + rows], side)
+    with _no_bombs():
+        side = None if encoder else size or _side(files)
+        for start in range(0, len(files), rows):
+            part = files[start : start + rows]
+            samples, kept = _samples(path, part, side, encoder, all_may_fail=True)
+            progress.update(min(start + rows, len(files)), len(files), "pictures")
+            if kept:
+                yield samples
 
 
-def _samples(path: Path, files: list[Path], side: int) -> Samples:
+def _samples(
+    path: Path, files: Sequence[Path], size: int | None, encoder: Wanted,
+    progress: Progress = SILENT, all_may_fail: bool = False,
+) -> tuple[Samples, list[int]]:  # fmt: skip
+    """Return the pictures that can be read, and their numbers among ``files``."""
+    pictures = PictureFiles(files)
+    found, note = embedded(pictures, encoder, progress)
+    inputs: NDArray[Any]
+    if found is None:
+        side = size or _side(files)
+        check_fits(path, len(files) * 3 * side * side)
+        inputs, problems = _decoded(pictures, side, progress)
+        identity = None
+    else:
+        identity, inputs, problems = found.identity, found.values, found.problems
+    kept = [at for at in range(len(files)) if at not in problems]
     names = [shown(file.relative_to(path)) for file in files]
-    return Samples(shown(path.resolve().name), read_images(files, side), None, names)
+    unread = tuple(f"{names[at]} ({why})" for at, why in problems.items())
+    if not kept and not all_may_fail:
+        raise DataError(f"{path}: none of {len(files):,} pictures can be read: {unread[0]}")
+    samples = Samples(
+        shown(path.resolve().name), inputs[kept] if problems else inputs, None,
+        [names[at] for at in kept], (note,) if note else (), encoder=identity, unread=unread,
+    )  # fmt: skip
+    return samples, kept
+
+
+def _decoded(
+    pictures: PictureFiles, side: int, progress: Progress
+) -> tuple[NDArray[np.uint8], dict[int, str]]:
+    """Decode pictures to uint8 (N, C, side, side): grey if all are, else coloured."""
+
+    def decode(at: int) -> NDArray[np.uint8] | str:
+        try:
+            return images.decode(pictures.files[at], side)
+        except Exception as error:  # a decoder meets with anything
+            return pictures.problem(at, error)
+
+    found: list[NDArray[np.uint8]] = []
+    problems: dict[int, str] = {}
+    nothing = np.zeros((1, side, side), np.uint8)
+    with ThreadPoolExecutor() as pool:
+        for at, image in enumerate(pool.map(decode, range(len(pictures.files)))):
+            if isinstance(image, str):
+                problems[at], image = image, nothing
+            found.append(image)
+            progress.update(at + 1, len(pictures.files), "images")
+    whole = np.empty((len(found), max(map(len, found)), side, side), np.uint8)
+    for at, image in enumerate(found):
+        whole[at] = image  # a grey image among colour ones is repeated over the channels
+    return whole, problems
+
+
+def _side(files: Sequence[Path]) -> int:
+    """Return the side of the smallest picture, or SIDE if that is smaller."""
+    smallest = SIDE
+    for file in files:
+        try:
+            smallest = min(smallest, *images.dimensions(file))
+        except DataError:
+            continue
+    return smallest
+
+
+@contextmanager
+def _no_bombs() -> Iterator[None]:
+    """Refuse pictures with more pixels than Pillow thinks safe, at which by default it warns."""
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        yield
 
 
 def _any_images(path: Path) -> list[Path]:

@@ -9,9 +9,11 @@ from scipy import sparse
 
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.forms import as_inputs, check_range, plain
+from noiseproof.prepare.pictures import encode_array
 from noiseproof.prepare.read import read
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import split_label, tidy
+from noiseproof.progress import SILENT
 
 
 def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) -> Samples:
@@ -21,7 +23,8 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
         X: a path, a DataFrame, an array, masked or not, a sparse matrix, a tensor or lists.
         y: the labels, or for a path or a DataFrame the name of their column.
         labelled: whether there have to be labels.
-        options: of :func:`~noiseproof.prepare.read.read`, for a path.
+        options: of :func:`~noiseproof.prepare.read.read`, for a path; ``encoder`` and
+            ``progress`` for images in memory too.
     """
     if isinstance(X, (str, PathLike)):
         if y is not None and not isinstance(y, str):
@@ -41,7 +44,8 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
     inputs = _array(X)
     if y is not None and len(y) != inputs.shape[0]:
         raise DataError(f"{inputs.shape[0]} rows but {len(y)} labels")
-    return Samples("the data", inputs, y)
+    samples = Samples("the data", inputs, y)
+    return encode_array(samples, options.get("encoder"), options.get("progress", SILENT))
 
 
 def _frame(frame: Any, y: Any, labelled: bool) -> Samples:

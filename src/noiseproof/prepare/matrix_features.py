@@ -12,6 +12,7 @@ from noiseproof.errors import DataError
 from noiseproof.prepare.forms import as_inputs, in_form
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
+from noiseproof.progress import SILENT, Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class MatrixFeatures:
             )
         return cls((total / np.maximum(count, 1)).astype(np.float32))
 
-    def transform(self, samples: Samples, notes: Notes) -> Any:
+    def transform(self, samples: Samples, notes: Notes, progress: Progress = SILENT) -> Any:
         """Return the matrix itself, or a copy without gaps and in the form of the fit."""
         X = samples.inputs
         if samples.kind == "table":

@@ -4,11 +4,13 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from noiseproof.data.table import table_suffix
-from noiseproof.errors import DataError
+from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare import array_files
 from noiseproof.prepare.array_files import array_blocks, read_array_file
+from noiseproof.prepare.encoders.choose import AUTO
 from noiseproof.prepare.forms import BLOCK
 from noiseproof.prepare.image_files import image_blocks, read_image_folder
+from noiseproof.prepare.pictures import Wanted, encode_array
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import parquet_files, read_table_file, table_blocks
 from noiseproof.progress import SILENT, Progress
@@ -26,6 +28,7 @@ def read(
     embeddings: str | Path | None = None,
     encoding: str | None = None,
     size: int | None = None,
+    encoder: Wanted = None,
     numbers: Collection[str] | None = None,
     texts: Collection[str] = (),
     commas: Collection[str] = (),
@@ -41,17 +44,18 @@ def read(
         embeddings: a ``.npy`` or ``.npz`` of a row of features for each row, to use instead.
         encoding: of a text file; None is UTF-8.
         size: the side of the images; None is 32, or less where they are smaller.
+        encoder: what encodes the images; None leaves them pixels. Texts are encoded later.
         numbers: the columns that are numbers, perhaps with decimal commas; None finds them.
         texts: the columns that are not numbers, whatever they look like.
         commas: the columns that surely have decimal commas.
         progress: hears how much of a text file has been read.
     """
     path = Path(path)
-    kind = _kind(path)
+    kind, encoder = _kind(path), _unless(embeddings, encoder)
     if kind == "images":
-        samples = read_image_folder(path, size, labelled)
+        samples = read_image_folder(path, size, labelled, encoder, progress)
     elif kind == "arrays":
-        samples = read_array_file(path, labelled)
+        samples = encode_array(read_array_file(path, labelled), encoder, progress)
     else:
         samples = read_table_file(
             path, label, labelled=labelled, alone=embeddings is not None, encoding=encoding,
@@ -75,6 +79,7 @@ def read_blocks(
     embeddings: str | Path | None = None,
     encoding: str | None = None,
     size: int | None = None,
+    encoder: Wanted = None,
     numbers: Collection[str] | None = None,
     texts: Collection[str] = (),
     commas: Collection[str] = (),
@@ -91,9 +96,9 @@ def read_blocks(
     path = Path(path)
     kind, found = _kind(path), 0
     if kind == "images":
-        blocks = image_blocks(path, size, min(rows, IMAGES))
+        blocks = image_blocks(path, size, min(rows, IMAGES), encoder, progress)
     elif kind == "arrays":
-        blocks = array_blocks(path, rows)
+        blocks = (encode_array(block, encoder) for block in array_blocks(path, rows))
     else:
         blocks = table_blocks(
             path, label, rows=rows, encoding=encoding, numbers=numbers, texts=texts, commas=commas,
@@ -111,6 +116,15 @@ def read_blocks(
         raise DataError(f"{path}: there are no rows")
     if instead is not None and len(instead) != found:
         raise _another_length(Path(str(embeddings)), len(instead), path.name, found)
+
+
+def _unless(embeddings: str | Path | None, encoder: Wanted) -> Wanted:
+    """Return the encoder to use: none where a file of embeddings stands in for the inputs."""
+    if embeddings is None:
+        return encoder
+    if isinstance(encoder, str) and encoder != AUTO:
+        raise ParameterError("--encoder: expected either an encoder or --embeddings, got both")
+    return None
 
 
 def _kind(path: Path) -> str:

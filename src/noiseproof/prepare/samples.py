@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.prepare.encoders.encoder import Identity
 from noiseproof.prepare.forms import BLOCK
+from noiseproof.prepare.notes import Notes
 
 
 @dataclass(eq=False)
@@ -23,6 +25,8 @@ class Samples:
         notes: what there is to say about how they were read.
         commas: the columns of a table whose numbers are written 3,14.
         others: the columns that the file has and that were not read.
+        encoder: the encoder whose embeddings the inputs are; None if they are none.
+        unread: the pictures that could not be read and are set aside, each with the reason.
     """
 
     name: str
@@ -32,6 +36,8 @@ class Samples:
     notes: tuple[str, ...] = ()
     commas: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    encoder: Identity | None = None
+    unread: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return int(self.inputs.shape[0])
@@ -42,6 +48,11 @@ class Samples:
         if hasattr(self.inputs, "columns"):
             return "table"
         return "images" if self.inputs.ndim == 4 else "matrix"
+
+    def note_unread(self, notes: Notes) -> None:
+        """Warn of the pictures that were set aside."""
+        for name in self.unread:
+            notes.add("pictures that cannot be read are set aside", name, warn=True)
 
     def take(self, keep: NDArray[np.int64]) -> "Samples":
         """Return some of the rows, without their labels."""

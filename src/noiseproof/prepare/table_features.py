@@ -11,14 +11,21 @@ from scipy import sparse
 
 from noiseproof.errors import DataError
 from noiseproof.prepare.columns import KINDS, Column, Number
+from noiseproof.prepare.encoders.encoder import Identity
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
+from noiseproof.prepare.sentences import Sentences
 from noiseproof.prepare.words import Words
+from noiseproof.progress import SILENT, Progress
+
+AnyColumn = Column | Words | Sentences
 
 
 @dataclass(frozen=True, eq=False)
 class TableFeatures:
-    """Columns of a table: numbers, categories and dates side by side, and the words of texts.
+    """Columns of a table: numbers, categories and dates side by side, and texts beside them.
+
+    A text may be there twice: as the embeddings of an encoder and as its words.
 
     Args:
         columns: what each column becomes.
@@ -26,7 +33,7 @@ class TableFeatures:
         commas: the columns whose numbers were written 3,14.
     """
 
-    columns: tuple[Column | Words, ...]
+    columns: tuple[AnyColumn, ...]
     left_out: tuple[str, ...] = ()
     commas: tuple[str, ...] = ()
 
@@ -39,17 +46,27 @@ class TableFeatures:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the features: numbers, categories and dates first, then words."""
-        return tuple(name for c in (*self._plain, *self._words) for name in c.features)
+        """The names of the features: numbers, categories and dates, then embeddings, then words."""
+        return tuple(name for c in self._ordered for name in c.features)
 
     @property
     def indicators(self) -> NDArray[np.bool_]:
         """(D,) which features are 0 or 1: that of a category, or that a value is missing."""
-        return np.array([i for c in (*self._plain, *self._words) for i in c.indicators], np.bool_)
+        return np.array([i for c in self._ordered for i in c.indicators], np.bool_)
+
+    @property
+    def _ordered(self) -> tuple[AnyColumn, ...]:
+        plain: tuple[AnyColumn, ...] = self._plain
+        return plain + self.sentences + self._words
 
     @property
     def _plain(self) -> tuple[Column, ...]:
-        return tuple(c for c in self.columns if not isinstance(c, Words))
+        return tuple(c for c in self.columns if not isinstance(c, (Words, Sentences)))
+
+    @property
+    def sentences(self) -> tuple[Sentences, ...]:
+        """The columns that an encoder reads."""
+        return tuple(c for c in self.columns if isinstance(c, Sentences))
 
     @property
     def _words(self) -> tuple[Words, ...]:
@@ -58,19 +75,24 @@ class TableFeatures:
     @property
     def texts(self) -> tuple[str, ...]:
         """The columns that are free text."""
-        return tuple(c.name for c in self._words)
+        found = [c.name for c in self.sentences] + [c.name for c in self._words]
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys(column.name for column in self.columns))
 
     @property
     def numbers(self) -> frozenset[str]:
         """The columns that are numbers."""
         return frozenset(c.name for c in self.columns if isinstance(c, Number))
 
-    def transform(self, samples: Samples, notes: Notes) -> Any:
+    def transform(self, samples: Samples, notes: Notes, progress: Progress = SILENT) -> Any:
         """Return the features of a table; a column that is missing counts as empty."""
         if samples.kind != "table":
             raise DataError(f"{samples.name}: the model reads a table with columns, this is none")
         frame = samples.inputs
-        names = [column.name for column in self.columns]
+        names = self._names
         absent = [name for name in names if name not in frame.columns]
         if len(absent) == len(names):
             raise DataError(f"{samples.name}: has none of the model's columns, {', '.join(names)}")
@@ -79,27 +101,33 @@ class TableFeatures:
         for name in (*frame.columns, *samples.others):
             if name not in names and name not in self.left_out:
                 notes.add("columns the model does not use", name)
-        return self._matrix(frame, notes)
+        return self._matrix(frame, notes, progress)
 
-    def _matrix(self, frame: Any, notes: Notes) -> Any:
+    def _matrix(self, frame: Any, notes: Notes, progress: Progress) -> Any:
+        # A column that is not there has been noted; that it is empty is no news.
+        about = {name: notes if name in frame.columns else Notes() for name in self._names}
         plain = self._plain
-        dense = np.empty((len(frame), sum(len(c.features) for c in plain)), dtype=np.float32)
-        at = 0
-        for column in plain:
-            width = len(column.features)
-            # A column that is not there has been noted; that it is empty is no news.
-            about = notes if column.name in frame.columns else Notes()
-            column.fill(_column(frame, column.name), dense[:, at : at + width], about)
-            at += width
-        texts = [
-            c.matrix(_column(frame, c.name), notes if c.name in frame.columns else Notes())
+        widths = [len(c.features) for c in (*plain, *self.sentences)]
+        dense = np.empty((len(frame), sum(widths)), dtype=np.float32)
+        ends = np.cumsum([0, *widths])
+        for column, start, end in zip(plain, ends, ends[1:], strict=False):
+            column.fill(_column(frame, column.name), dense[:, start:end], about[column.name])
+        if self.texts:
+            # A text has length 1: all the other columns together get no more.
+            dense[:, : ends[len(plain)]] /= np.sqrt(max(1, len(plain)), dtype=np.float32)
+        for c, start, end in zip(
+            self.sentences, ends[len(plain) :], ends[len(plain) + 1 :], strict=False
+        ):
+            dense[:, start:end] = c.matrix(_column(frame, c.name), about[c.name], progress)
+        if not self._words:
+            return dense
+        # Of a text that is there twice, the embeddings have counted what is missing.
+        counted = {c.name for c in self.sentences}
+        words = [
+            c.matrix(_column(frame, c.name), Notes() if c.name in counted else about[c.name])
             for c in self._words
         ]
-        if not texts:
-            return dense
-        # A text has length 1: all the other columns together get no more.
-        dense /= np.sqrt(max(1, len(plain)), dtype=np.float32)
-        return sparse.hstack([sparse.csr_matrix(dense), *texts], format="csr", dtype=np.float32)
+        return sparse.hstack([sparse.csr_matrix(dense), *words], format="csr", dtype=np.float32)
 
     def describe(self) -> dict[str, Any]:
         """Return each column's kind and constants."""
@@ -110,6 +138,8 @@ class TableFeatures:
                     "kind": "text", "name": c.name, "vocabulary": list(c.vocabulary),
                     "characters": c.characters, "missing": c.missing,
                 })  # fmt: skip
+            elif isinstance(c, Sentences):
+                described.append(c.describe())
             else:
                 described.append({"kind": c.kind, **asdict(c)})
         return {
@@ -128,12 +158,14 @@ class TableFeatures:
         cls, description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> "TableFeatures":
         """Undo :meth:`describe` and :meth:`arrays`."""
-        columns: list[Column | Words] = []
+        columns: list[AnyColumn] = []
         for i, entry in enumerate(description["columns"]):
             found = {key: value for key, value in entry.items() if key != "kind"}
             if entry["kind"] == "text":
                 found["vocabulary"] = tuple(found["vocabulary"])
                 columns.append(Words(**found, rarity=arrays[f"{i}"]))
+            elif entry["kind"] == "sentences":
+                columns.append(Sentences(**found | {"encoder": Identity(**found["encoder"])}))
             else:
                 columns.append(_checked(KINDS[entry["kind"]](**found)))
         left_out, commas = (tuple(description[key]) for key in ("left_out", "commas"))

@@ -54,7 +54,7 @@ class Words:
         """Learn the vocabulary of a column; None where it has no words."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        texts = _texts(column)
+        texts = texts_of(column)
         characters = has_long_words(texts)
         vectoriser = TfidfVectorizer(
             analyzer=_analyser(characters), dtype=np.float32, max_features=MOST,
@@ -91,7 +91,7 @@ class Words:
         """Return the features of a column, sparse (N, V); count texts without a known word."""
         from sklearn.preprocessing import normalize
 
-        counts = self._vectoriser.transform(_texts(column)).tocsr()
+        counts = self._vectoriser.transform(texts_of(column)).tocsr()
         counts.data = (1 + np.log(counts.data)) * self.rarity[counts.indices]
         missing = column.isna().to_numpy()
         strange = (np.diff(counts.indptr) == 0) & ~missing
@@ -176,7 +176,8 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).lower()
 
 
-def _texts(column: Any) -> Sequence[str]:
+def texts_of(column: Any) -> Sequence[str]:
+    """Return the texts of a column, "" where one is missing."""
     return [
         "" if missing else str(value) for value, missing in zip(column, column.isna(), strict=True)
     ]

@@ -1,0 +1,181 @@
+"""Embeddings that were made before, on the disk: a second fit of the same folder starts at once.
+
+The cache has a folder for each encoder and size, and in it files of some hundred embeddings, each
+with the hash of the picture or text it was made from. Files are written whole as the work goes on,
+so interrupted work is not done again. Reading a file makes it the newest; where all together are
+larger than the limit, the oldest are removed.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof import files
+from noiseproof.errors import FileError, ParameterError
+from noiseproof.extras import need
+from noiseproof.prepare.encoders.encoder import TEXTS, Identity
+
+#: Bytes of a key: the start of a SHA-256.
+KEY = 16
+#: The most the cache holds, in gigabytes, unless NOISEPROOF_CACHE_LIMIT says otherwise.
+LIMIT = 4.0
+ABOUT = "about.json"
+
+Vectors = dict[bytes, NDArray[np.float32]]
+#: What could not be written, by folder: the process keeps it.
+_unwritten: dict[Path, Vectors] = {}
+
+
+def root() -> Path:
+    """Return the folder of the cache: NOISEPROOF_CACHE, or the one of this user."""
+    need("fit", "platformdirs")
+    from platformdirs import user_cache_path
+
+    chosen = os.environ.get("NOISEPROOF_CACHE")
+    return (Path(chosen) if chosen else user_cache_path("noiseproof")) / "embeddings"
+
+
+def limit() -> int:
+    """Return the most bytes that the cache may hold."""
+    text = os.environ.get("NOISEPROOF_CACHE_LIMIT", str(LIMIT))
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < 1e6:
+        raise ParameterError(f"NOISEPROOF_CACHE_LIMIT: expected gigabytes, got {text!r}")
+    return int(found * 1e9)
+
+
+class Cache:
+    """The embeddings of one encoder at one size."""
+
+    def __init__(self, identity: Identity) -> None:
+        self.identity = identity
+        self.folder = root() / f"{identity.sha256[:32]}-{identity.size}"
+        self.dtype = np.dtype([("key", f"V{KEY}"), ("value", "<f4", (identity.width,))])
+
+    def find(self, keys: Iterable[bytes]) -> Vectors:
+        """Return the embeddings that are there, by key."""
+        wanted, found = set(keys), Vectors()
+        for key in wanted & _unwritten.get(self.folder, {}).keys():
+            found[key] = _unwritten[self.folder][key]
+        for path in _chunks(self.folder):
+            if len(found) == len(wanted):
+                break
+            chunk = self._read(path)
+            if chunk is None:
+                continue
+            at = {key.tobytes(): i for i, key in enumerate(chunk["key"])}
+            common = wanted & at.keys()
+            if common:
+                found |= {key: chunk["value"][at[key]] for key in common}
+                with suppress(OSError):
+                    os.utime(path)
+        return found
+
+    def add(self, keys: Sequence[bytes], values: NDArray[np.float32]) -> None:
+        """Keep embeddings; where the disk takes none, for this process alone."""
+        chunk = np.empty(len(keys), self.dtype)
+        chunk["key"] = np.frombuffer(b"".join(keys), f"V{KEY}")
+        chunk["value"] = values
+        try:
+            about = self.folder / ABOUT
+            if not about.exists():
+                files.write(about, json.dumps(asdict(self.identity), indent=1) + "\n")
+            name = f"{secrets.token_hex(8)}.npy"
+            files.write(self.folder / name, lambda file: np.save(file, chunk, allow_pickle=False))
+        except FileError:
+            _unwritten.setdefault(self.folder, {}).update(zip(keys, values, strict=True))
+
+    def _read(self, path: Path) -> Any:
+        """Return a file of embeddings; remove a damaged one."""
+        try:
+            chunk = np.load(path, allow_pickle=False)
+            fits = chunk.dtype == self.dtype and chunk.ndim == 1
+            if fits and np.isfinite(chunk["value"]).all():
+                return chunk
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, EOFError):
+            pass
+        with suppress(OSError):
+            path.unlink()
+        return None
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the cache holds of one encoder.
+
+    Args:
+        encoder: its name.
+        size: pixels or tokens.
+        embeddings: about how many there are.
+        bytes: how much room they take.
+    """
+
+    encoder: str
+    size: int
+    embeddings: int
+    bytes: int
+
+
+def held() -> list[Held]:
+    """Return what the cache holds, the largest first."""
+    found = []
+    for folder in _folders():
+        size = sum(path.stat().st_size for path in _chunks(folder))
+        try:
+            about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+            identity = Identity(**about)
+        except (OSError, ValueError, TypeError, RecursionError):
+            identity = Identity(folder.name, "", TEXTS, 1, 1)
+        found.append(Held(identity.name, identity.size, size // (KEY + 4 * identity.width), size))
+    return sorted(found, key=lambda one: -one.bytes)
+
+
+def clear(keep: int = 0) -> int:
+    """Remove the oldest files until ``keep`` bytes are left; return how many bytes went."""
+    known = [(path.stat(), path) for folder in _folders() for path in _chunks(folder)]
+    total = sum(facts.st_size for facts, _ in known)
+    gone = 0
+    for facts, path in sorted(known, key=lambda pair: pair[0].st_mtime):
+        if total - gone <= keep:
+            break
+        path.unlink(missing_ok=True)
+        gone += facts.st_size
+    for folder in _folders():
+        if not _chunks(folder):
+            (folder / ABOUT).unlink(missing_ok=True)
+            with suppress(OSError):  # somebody else's files are in it
+                folder.rmdir()
+    return gone
+
+
+def trim() -> None:
+    """Keep the cache within its limit; below it by a tenth, so as not to trim at every fit."""
+    most = limit()
+    with suppress(OSError):
+        if sum(one.bytes for one in held()) > most:
+            clear(keep=int(0.9 * most))
+
+
+def _folders() -> list[Path]:
+    try:
+        return sorted(path for path in root().iterdir() if path.is_dir() and not path.is_symlink())
+    except OSError:
+        return []
+
+
+def _chunks(folder: Path) -> list[Path]:
+    """Return the files of embeddings in a folder: those with a name that we give."""
+    return sorted(path for path in folder.glob("*.npy") if len(path.stem) == 16)

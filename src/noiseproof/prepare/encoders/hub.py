@@ -1,0 +1,63 @@
+"""Where a model of Hugging Face is on this machine; fetched only if the user named it."""
+
+from pathlib import Path
+
+from noiseproof.errors import DataError
+from noiseproof.extras import need
+
+#: The files that loading reads: no code, and no pickles beside safetensors.
+PATTERNS = ("*.json", "*.txt", "*.safetensors", "*.model")
+
+
+def local_folder(word: str, download: bool = False) -> Path:
+    """Return the folder of a model.
+
+    Args:
+        word: a folder, or a name such as ``sentence-transformers/all-MiniLM-L6-v2``.
+        download: whether to fetch a name that is not in the local cache.
+    """
+    path = Path(word)
+    if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise DataError(f"{path}: not the folder of a model: there is no config.json")
+        return path.resolve()
+    if path.is_absolute() or word.startswith(".") or word.count("/") > 1:
+        raise DataError(f"{path}: there is no such encoder; say where it is by --encoder")
+    return cached(word) or (_fetched(word) if download else _not_here(word))
+
+
+def cached(name: str) -> Path | None:
+    """Return the folder of a model in the local cache; None if it is not there."""
+    need("encoders", "huggingface_hub")
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        found = try_to_load_from_cache(name, "config.json")
+    except HFValidationError:
+        return None
+    if not isinstance(found, str):
+        return None
+    folder = Path(found).parent
+    weights = [*folder.glob("*.safetensors"), *folder.glob("*.bin")]
+    return folder if any(file.is_file() for file in weights) else None
+
+
+def _not_here(name: str) -> Path:
+    raise DataError(
+        f"encoder {name}: not in the local cache; `hf download {name}` gets it, or say where a "
+        "copy is by --encoder"
+    )
+
+
+def _fetched(name: str) -> Path:
+    need("encoders", "huggingface_hub")
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(PATTERNS)))
+    except Exception as error:  # of the network, the hub or the name
+        said = " ".join(str(error).split())[:120] or type(error).__name__
+        raise DataError(
+            f"--encoder {name}: no such folder, and it cannot be fetched from Hugging Face ({said})"
+        ) from None

@@ -1,0 +1,205 @@
+"""Models of Hugging Face, by name or as a local folder, loaded without anybody's code."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from noiseproof.errors import DataError
+from noiseproof.extras import need
+from noiseproof.prepare.encoders.encoder import PICTURES, TEXTS, Identity, digest
+from noiseproof.prepare.encoders.hub import local_folder
+
+#: A text is cut off after this many tokens, or fewer where the model says so.
+TOKENS = 256
+#: ImageNet's, where a model does not say its own.
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "tokenizer.model")
+
+
+class TextEncoder:
+    """The mean of the last layer over the tokens of a text, at length 1."""
+
+    batch = 32
+
+    def __init__(self, folder: Path, name: str, size: int | None) -> None:
+        from transformers import AutoTokenizer
+
+        self.tokenizer = AutoTokenizer.from_pretrained(
+            folder, trust_remote_code=False, local_files_only=True
+        )
+        if self.tokenizer.pad_token is None:
+            self.tokenizer.pad_token = self.tokenizer.eos_token
+        model, _ = _model(folder, "pooler.")
+        config = model.config
+        self.network = model.get_encoder() if config.is_encoder_decoder else model
+        limits = [
+            TOKENS, self.tokenizer.model_max_length,
+            getattr(config, "max_position_embeddings", TOKENS),
+            _json(folder / "sentence_bert_config.json").get("max_seq_length"),
+        ]  # fmt: skip
+        self.size = size or min(limit for limit in limits if limit)
+        width = self.encode(["a text"]).shape[1]
+        self.identity = Identity(name, hash_of(folder), TEXTS, self.size, width)
+
+    def encode(self, batch: Any) -> NDArray[np.float32]:
+        """Return a vector of length 1 for each text."""
+        tokens = self.tokenizer(
+            list(batch), truncation=True, max_length=self.size, padding=True, return_tensors="pt"
+        )
+        with torch.inference_mode():
+            tokens = {name: value.to(self.network.device) for name, value in tokens.items()}
+            states = self.network(**tokens).last_hidden_state.float()
+            mask = tokens["attention_mask"].unsqueeze(-1)
+            mean = (states * mask).sum(1) / mask.sum(1).clamp(min=1)
+            found: NDArray[np.float32] = F.normalize(mean, dim=1).cpu().numpy()
+            return found
+
+
+class PictureEncoder:
+    """The pooled output of a model for pictures."""
+
+    batch = 16
+
+    def __init__(self, folder: Path, name: str, size: int | None) -> None:
+        model, missing = _model(folder, "pooler.", "vision_model.post_layernorm.")
+        # A model of pictures and texts has a part for each.
+        self.network = getattr(model, "vision_model", model)
+        self.pooled = not any("pooler." in key for key in missing)
+        described = _json(folder / "preprocessor_config.json")
+        side = size or _side(described) or getattr(self.network.config, "image_size", None) or 224
+        self.mean, self.std = (
+            torch.tensor(described.get(key) or default)[:, None, None]
+            for key, default in (("image_mean", MEAN), ("image_std", STD))
+        )
+        if described.get("do_normalize") is False:
+            self.mean, self.std = torch.zeros(3, 1, 1), torch.ones(3, 1, 1)
+        width = self.encode(np.zeros((1, 3, side, side), np.uint8)).shape[1]
+        self.identity = Identity(name, hash_of(folder), PICTURES, side, width)
+
+    def encode(self, batch: Any) -> NDArray[np.float32]:
+        """Return the pooled output; where there is none, the mean over the pixels or tokens."""
+        with torch.inference_mode():
+            x = (torch.from_numpy(batch).float() / 255 - self.mean) / self.std
+            out = self.network(pixel_values=x.to(self.network.device))
+            found: NDArray[np.float32] = self._pool(out).float().cpu().numpy()
+            return found
+
+    def _pool(self, out: Any) -> Tensor:
+        pooled: Tensor | None = getattr(out, "pooler_output", None)
+        if pooled is not None and self.pooled:
+            return pooled.flatten(1)
+        states: Tensor = out.last_hidden_state
+        return states.flatten(2).mean(2) if states.ndim == 4 else states.mean(1)
+
+
+def claims(word: str) -> bool:
+    """Return whether the word may be a folder or a name: every other encoder was asked before."""
+    return bool(word)
+
+
+def load(
+    word: str, encodes: str, size: int | None = None, typical: int | None = None,
+    download: bool = False,
+) -> TextEncoder | PictureEncoder:  # fmt: skip
+    """Load a model.
+
+    Args:
+        word: the path of a folder, or a name on Hugging Face.
+        encodes: what it shall encode.
+        size: pixels or tokens; None takes the model's own.
+        typical: not asked for.
+        download: whether a name may be fetched from the network where it is not in the cache.
+    """
+    need("encoders", "transformers", "tokenizers", "safetensors", "huggingface_hub")
+    folder = local_folder(word, download)
+    name = str(folder) if Path(word).is_dir() else word
+    can = _encodes(folder)
+    if encodes not in can:
+        raise DataError(f"--encoder {word}: it encodes {' and '.join(can)}, these are {encodes}")
+    kind = TextEncoder if encodes == TEXTS else PictureEncoder
+    with _quiet():
+        try:
+            return kind(folder, name, size)
+        except DataError:
+            raise
+        except Exception as error:  # of many kinds, all from files that do not fit
+            said = " ".join(str(error).split())[:200] or type(error).__name__
+            raise DataError(f"{folder}: cannot be used as an encoder ({said})") from None
+
+
+def hash_of(folder: Path) -> str:
+    """Return one hash of the weights and of the files that say how to use them."""
+    names = sorted(path.name for path in folder.iterdir() if path.is_file())
+    weights = [name for name in names if name.endswith(".safetensors")]
+    weights = weights or [name for name in names if name.endswith(".bin")]
+    about = [name for name in names if name.endswith((".json", ".txt", ".model"))]
+    return digest((name, folder / name) for name in {*weights, *about})
+
+
+def _encodes(folder: Path) -> tuple[str, ...]:
+    texts = any((folder / name).is_file() for name in TOKENIZERS)
+    pictures = (folder / "preprocessor_config.json").is_file()
+    vision = "image_size" in _json(folder / "config.json")
+    found = ((TEXTS, texts), (PICTURES, pictures or vision))
+    return tuple(kind for kind, can in found if can) or ("nothing that is known",)
+
+
+def _model(folder: Path, *optional: str) -> tuple[Any, list[str]]:
+    """Return the model and the weights that its files lack, which may be ``optional`` ones."""
+    from transformers import AutoModel
+
+    safe = any(folder.glob("*.safetensors"))
+    model, loading = AutoModel.from_pretrained(
+        folder, trust_remote_code=False, local_files_only=True, use_safetensors=safe,
+        weights_only=True, dtype=torch.float32, output_loading_info=True,
+    )  # fmt: skip
+    lacking = sorted(loading["missing_keys"])
+    needed = [key for key in lacking if not any(part in f"{key}." for part in optional)]
+    if needed:
+        raise DataError(f"{folder}: the weights are not of this model: {needed[0]} is missing")
+    if torch.cuda.is_available():
+        model = model.to("cuda")
+    return model.eval().requires_grad_(False), lacking
+
+
+def _side(described: dict[str, Any]) -> int | None:
+    """Return the side of the pictures that a preprocessor makes."""
+    for key in ("crop_size", "size"):
+        size = described.get(key)
+        if isinstance(size, dict):
+            size = size.get("height") or size.get("shortest_edge")
+        if isinstance(size, int) and size > 0:
+            return size
+    return None
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep transformers from talking about its work."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

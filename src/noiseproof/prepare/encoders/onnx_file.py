@@ -1,0 +1,167 @@
+"""An encoder in an ONNX file, described by a small JSON file beside it.
+
+``mine.onnx`` needs ``mine.json``; for pictures
+
+    {"encodes": "pictures", "size": 224, "mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5]}
+
+(mean and std of red, green and blue in 0..1; ``"layout": "NHWC"`` where the channels come last),
+and for texts
+
+    {"encodes": "texts", "size": 256, "tokenizer": "tokenizer.json"}
+
+(a file of the ``tokenizers`` library, beside the others; an output of one vector for each token is
+averaged over the tokens). ``"input"`` names the network's input for pictures and ``"output"`` the
+output to take; by default they are the first ones.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.errors import DataError
+from noiseproof.extras import need
+from noiseproof.prepare.encoders.encoder import PICTURES, TEXTS, Identity, digest
+
+#: No description is larger.
+LARGEST = 1 << 20
+KEYS = {"encodes", "size", "mean", "std", "layout", "tokenizer", "input", "output"}
+
+
+class OnnxEncoder:
+    """Runs the network with onnxruntime."""
+
+    batch = 32
+
+    def __init__(
+        self, session: Any, described: dict[str, Any], tokenizer: Any, name: str, sha256: str
+    ) -> None:
+        self.session, self.described, self.tokenizer = session, described, tokenizer
+        self.inputs = [each.name for each in session.get_inputs()]
+        self.output = described.get("output", session.get_outputs()[0].name)
+        encodes, size = described["encodes"], described["size"]
+        if encodes == TEXTS:
+            trial = self.encode(["a text"])
+        else:
+            trial = self.encode(np.zeros((1, 3, size, size), np.uint8))
+        if trial.ndim != 2 or trial.shape[0] != 1:
+            raise ValueError(f"expected an output (n, d), got {trial.shape}")
+        self.identity = Identity(name, sha256, encodes, size, trial.shape[1])
+
+    def encode(self, batch: Any) -> NDArray[np.float32]:
+        """Return the output of the network, one vector for each input."""
+        if self.tokenizer is not None:
+            return self._texts(batch)
+        mean, std = (
+            np.array(self.described[key], np.float32)[:, None, None] for key in ("mean", "std")
+        )
+        x = (batch.astype(np.float32) / 255 - mean) / std
+        if self.described.get("layout", "NCHW") == "NHWC":
+            x = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+        (out,) = self.session.run([self.output], {self.described.get("input", self.inputs[0]): x})
+        if out.ndim == 4:
+            out = out.mean(axis=(2, 3))
+        return np.asarray(out.reshape(len(batch), -1), np.float32)
+
+    def _texts(self, batch: list[str]) -> NDArray[np.float32]:
+        found = self.tokenizer.encode_batch(batch)
+        parts = {
+            "input_ids": np.array([one.ids for one in found], np.int64),
+            "attention_mask": np.array([one.attention_mask for one in found], np.int64),
+            "token_type_ids": np.array([one.type_ids for one in found], np.int64),
+        }
+        fed = {name: parts[name] for name in self.inputs if name in parts}
+        (out,) = self.session.run([self.output], fed)
+        if out.ndim == 3:
+            mask = parts["attention_mask"][:, :, None]
+            out = (out * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)
+        length = np.linalg.norm(out, axis=1, keepdims=True)
+        return np.asarray(out / np.maximum(length, 1e-12), np.float32)
+
+
+def claims(word: str) -> bool:
+    """Return whether the word is the path of an ONNX file."""
+    return word.lower().endswith(".onnx")
+
+
+def load(
+    word: str, encodes: str, size: int | None = None, typical: int | None = None
+) -> OnnxEncoder:
+    """Load the network from the bytes that were hashed, so that nothing changes in between."""
+    need("encoders", "onnxruntime", "tokenizers")
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    path = Path(word)
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such encoder; say where it is by --encoder")
+    content, description = path.read_bytes(), path.with_suffix(".json")
+    described = _described(description)
+    if described["encodes"] != encodes:
+        raise DataError(f"{path}: it encodes {described['encodes']}, these are {encodes}")
+    hashed = [(path.name, content), (description.name, json.dumps(described).encode())]
+    tokenizer = None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # batches run at the same time, one thread each
+    options.log_severity_level = 4
+    try:
+        if encodes == TEXTS:
+            text = (path.parent / Path(described["tokenizer"]).name).read_bytes()
+            hashed.append(("tokenizer", text))
+            tokenizer = Tokenizer.from_str(text.decode("utf-8"))
+            tokenizer.enable_truncation(described["size"])
+            if tokenizer.padding is None:
+                tokenizer.enable_padding()
+        providers = ["CPUExecutionProvider"]
+        session = onnxruntime.InferenceSession(content, options, providers=providers)
+        name = str(path.resolve())
+        return OnnxEncoder(session, described, tokenizer, name, digest(hashed))
+    except Exception as error:  # of many kinds, all from a file that does not fit
+        said = " ".join(str(error).split())[:200]
+        raise DataError(f"{path}: cannot be used as an encoder ({said})") from None
+
+
+def _described(path: Path) -> dict[str, Any]:
+    """Return the checked description."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise ValueError("too large")
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(
+            f"{path}: missing; it says how to prepare inputs, see docs/encoders.md"
+        ) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: cannot be read as JSON ({error})") from None
+    problem = _problem(found)
+    if problem:
+        raise DataError(f"{path}: {problem}, see docs/encoders.md")
+    return dict(found)
+
+
+def _problem(found: Any) -> str | None:
+    if not isinstance(found, dict) or found.get("encodes") not in (PICTURES, TEXTS):
+        return 'expected {"encodes": "pictures" or "texts", "size": ...}'
+    unknown = sorted(set(found) - KEYS)
+    if unknown:
+        return f"unknown key {unknown[0]!r}"
+    size = found.get("size")
+    if not isinstance(size, int) or not 1 <= size <= 8192:
+        return f"size: expected pixels or tokens, a whole number, got {size!r}"
+    if found["encodes"] == TEXTS:
+        return None if isinstance(found.get("tokenizer"), str) else "tokenizer: expected a file"
+    for key in ("mean", "std"):
+        values = found.get(key)
+        if not isinstance(values, list) or len(values) != 3 or not all(map(_is_number, values)):
+            return f"{key}: expected three numbers, got {values!r}"
+    if not all(found["std"]):
+        return "std: expected numbers other than 0"
+    if found.get("layout", "NCHW") not in ("NCHW", "NHWC"):
+        return f"layout: expected NCHW or NHWC, got {found['layout']!r}"
+    return None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

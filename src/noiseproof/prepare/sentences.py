@@ -1,0 +1,56 @@
+"""A column of free text as the embeddings of an encoder."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.prepare.encoders.choose import reopen
+from noiseproof.prepare.encoders.encoder import Identity
+from noiseproof.prepare.encoders.run import embed
+from noiseproof.prepare.encoders.texts import Texts
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.words import texts_of
+from noiseproof.progress import SILENT, Progress
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """What an encoder makes of the texts of a column; a missing text is all zeros.
+
+    Args:
+        name: the column.
+        encoder: which encoder.
+        missing: the share of texts that were missing.
+    """
+
+    name: str
+    encoder: Identity
+    missing: float = 0.0
+
+    @property
+    def features(self) -> list[str]:
+        """The names of its features."""
+        return [f"{self.name}: embedding {i}" for i in range(self.encoder.width)]
+
+    @property
+    def indicators(self) -> list[bool]:
+        """Which of its features are 0 or 1: none."""
+        return [False] * self.encoder.width
+
+    def matrix(self, column: Any, notes: Notes, progress: Progress = SILENT) -> NDArray[np.float32]:
+        """Return the embeddings of a column, (N, d)."""
+        texts = texts_of(column)
+        empty = np.array([not text.strip() for text in texts], np.bool_)
+        out = np.zeros((len(texts), self.encoder.width), np.float32)
+        filled = [text for text, is_empty in zip(texts, empty, strict=True) if not is_empty]
+        if filled:
+            out[~empty] = embed(reopen(self.encoder), Texts(filled), progress).values
+        missing = int(column.isna().sum())
+        notes.tally(self.name, rows=len(texts), missing=missing, often_missing=self.missing)
+        return out
+
+    def describe(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+        return {"kind": "sentences", **asdict(self)}

