@@ -40,6 +40,7 @@ benchmark: $(READY)
 	$(BIN)/python benchmarks/train_speed.py
 	$(BIN)/python benchmarks/sweep_speed.py
 	$(BIN)/python benchmarks/fit_speed.py
+	$(BIN)/python benchmarks/encode_speed.py
 
 # The stamp is written last, so an interrupted set-up starts again.
 $(READY): pyproject.toml constraints.txt

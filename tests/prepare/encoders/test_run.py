@@ -1,0 +1,181 @@
+"""Many inputs: the cache, interrupted work, pictures that cannot be read, progress."""
+
+import json
+import os
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+from tiny_models import photos
+
+from noiseproof import files
+from noiseproof.cli import main
+from noiseproof.errors import FileError, ParameterError
+from noiseproof.prepare.encoders import cache, run
+from noiseproof.prepare.encoders.encoder import PICTURES, TEXTS, Identity
+from noiseproof.prepare.encoders.pictures import PictureArray, PictureFiles
+from noiseproof.prepare.encoders.run import embed
+from noiseproof.prepare.encoders.texts import Texts
+from noiseproof.progress import Progress
+
+
+class Counting:
+    """Encodes a text as its length and how often it holds an e, and counts its work."""
+
+    batch = 4
+
+    def __init__(self, sha256="0" * 64, breaks_at=None):
+        self.identity = Identity("counting", sha256, TEXTS, 64, 2)
+        self.seen, self.breaks_at = [], breaks_at
+
+    def encode(self, batch):
+        if self.breaks_at is not None and len(self.seen) >= self.breaks_at:
+            raise KeyboardInterrupt
+        self.seen += batch
+        return np.array([[len(text), text.count("e")] for text in batch], np.float32)
+
+
+class Means:
+    """Encodes a picture as the means of its channels."""
+
+    batch = 4
+    identity = Identity("means", "1" * 64, PICTURES, 8, 3)
+
+    def encode(self, batch):
+        return batch.mean((2, 3), dtype=np.float32)
+
+
+TEXT = [f"text {'e' * (i % 7)} {i % 30}" for i in range(100)]
+WANTED = np.array([[len(text), text.count("e")] for text in TEXT], np.float32)
+
+
+def test_equal_inputs_are_encoded_once_and_a_second_time_not_at_all():
+    encoder = Counting()
+    assert (embed(encoder, Texts(TEXT)).values == WANTED).all()
+    assert sorted(encoder.seen) == sorted(set(TEXT))
+    again = embed(encoder, Texts(TEXT[::-1]))
+    assert (again.values == WANTED[::-1]).all()
+    assert again.made == 0
+    assert len(encoder.seen) == len(set(TEXT))
+
+
+def test_another_encoder_or_size_shares_nothing():
+    embed(Counting(), Texts(TEXT))
+    assert embed(Counting("2" * 64), Texts(TEXT)).made == len(set(TEXT))
+    larger = Counting()
+    larger.identity = Identity("counting", "0" * 64, TEXTS, 128, 2)
+    assert embed(larger, Texts(TEXT)).made == len(set(TEXT))
+
+
+def test_interrupted_work_goes_on_where_it_was(monkeypatch):
+    monkeypatch.setattr(run, "CHUNK", 8)
+    broken = Counting(breaks_at=40)
+    with pytest.raises(KeyboardInterrupt):
+        embed(broken, Texts(TEXT))
+    encoder = Counting()
+    assert (embed(encoder, Texts(TEXT)).values == WANTED).all()
+    # At most a chunk of each worker was lost.
+    assert len(encoder.seen) <= len(set(TEXT)) - 40 + 8 * (os.cpu_count() or 1)
+
+
+def test_texts_of_like_length_go_together():
+    encoder = Counting()
+    embed(encoder, Texts([f"{i:03d}" * (1 + i * 37 % 50) for i in range(100)]))
+    lengths = np.array([len(text) for text in encoder.seen]).reshape(-1, 4)
+    # Padding to the longest of a batch costs little; in the order given it would double the work.
+    assert (lengths.max(axis=1) * 4).sum() <= 1.1 * lengths.sum()
+
+
+def test_the_cache_keeps_to_its_limit_and_drops_the_oldest(monkeypatch):
+    encoder = Counting()
+    for at in range(0, 100, 10):
+        embed(encoder, Texts([f"{i} is new" for i in range(at, at + 10)]))
+        time.sleep(0.01)
+    (one,) = cache.held()
+    assert (one.encoder, one.embeddings >= 100) == ("counting", True)
+    monkeypatch.setenv("NOISEPROOF_CACHE_LIMIT", str(one.bytes / 2 / 1e9))
+    cache.trim()
+    assert 0.3 * one.bytes < sum(left.bytes for left in cache.held()) <= 0.5 * one.bytes
+    encoder.seen.clear()
+    embed(encoder, Texts([f"{i} is new" for i in range(100)]))
+    assert 50 <= len(encoder.seen) < 100
+    assert "99 is new" not in encoder.seen
+    monkeypatch.setenv("NOISEPROOF_CACHE_LIMIT", "much")
+    with pytest.raises(ParameterError, match="expected gigabytes, got 'much'"):
+        cache.limit()
+
+
+def test_damaged_files_of_the_cache_are_made_again():
+    embed(Counting(), Texts(TEXT))
+    chunks = list(cache.root().rglob("*.npy"))
+    chunks[0].write_bytes(b"\x93NUMPY junk")
+    np.save(chunks[1], np.array([object()], object), allow_pickle=True)
+    encoder = Counting()
+    assert (embed(encoder, Texts(TEXT)).values == WANTED).all()
+    assert encoder.seen
+
+
+def test_a_disk_that_takes_nothing_is_no_obstacle(monkeypatch):
+    def full(*_):
+        raise FileError("cannot write: no space left on device")
+
+    monkeypatch.setattr(files, "write", full)
+    encoder = Counting()
+    assert (embed(encoder, Texts(TEXT)).values == WANTED).all()
+    embed(encoder, Texts(TEXT))
+    assert len(encoder.seen) == len(set(TEXT))
+
+
+def test_the_command_shows_and_clears_the_cache(capsys):
+    embed(Counting(), Texts(TEXT))
+    foreign = cache.root() / "mine.txt"
+    foreign.write_text("not the cache's")
+    assert main(["cache", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [(e["encoder"], e["size"]) for e in told["encoders"]] == [("counting", 64)]
+    assert told["bytes"] <= told["limit"] == 4_000_000_000
+    assert main(["cache", "--clear"]) == 0
+    assert capsys.readouterr().out.startswith("removed 0.0 MB")
+    assert cache.held() == []
+    assert foreign.exists()
+    encoder = Counting()
+    embed(encoder, Texts(TEXT))
+    assert encoder.seen
+
+
+def test_pictures_are_the_same_as_files_and_as_arrays(tmp_path):
+    folder = photos(tmp_path / "photos", 5)
+    paths = sorted(folder.rglob("*.png"))
+    pixels = np.stack([np.array(Image.open(path)).transpose(2, 0, 1) for path in paths])
+    from_files = embed(Means(), PictureFiles(paths)).values
+    np.testing.assert_array_equal(from_files, embed(Means(), PictureArray(pixels)).values)
+    np.testing.assert_allclose(from_files, pixels.mean((2, 3)), atol=8)
+
+
+def test_pictures_that_cannot_be_read_are_listed_with_the_reason(tmp_path):
+    folder = photos(tmp_path / "photos", 3)
+    (folder / "red" / "0.png").write_bytes(b"no picture")
+    whole = (folder / "red" / "1.png").read_bytes()
+    (folder / "red" / "1.png").write_bytes(whole[: len(whole) // 2])
+    (folder / "red" / "3.png").write_bytes(b"no picture")  # a twin of the first
+    (folder / "red" / "4.png").mkdir()
+    paths = sorted(folder.rglob("*.png"))
+    found = embed(Means(), PictureFiles(paths))
+    names = {f"{paths[at].parent.name}/{paths[at].name}": why for at, why in found.problems.items()}
+    assert set(names) == {"red/0.png", "red/1.png", "red/3.png", "red/4.png"}
+    assert names["red/0.png"] == names["red/3.png"] == "of no known format"
+    assert found.made == 4
+
+
+def test_progress_tells_the_speed_and_the_time_left():
+    heard = []
+
+    class Hears(Progress):
+        def update(self, done, total, note=""):
+            heard.append((done, total, note))
+
+    embed(Counting(), Texts(TEXT), Hears())
+    assert [done for done, *_ in heard] == sorted(done for done, *_ in heard)
+    assert heard[-1][:2] == (len(set(TEXT)),) * 2
+    assert all(note.endswith("left") and " texts/s, 0:" in note for *_, note in heard)
