@@ -95,7 +95,7 @@ def as_seen(
 
     None where there is nothing beside the labels.
     """
-    if embeddings is None:
+    if embeddings is None and (samples.encoder is None or samples.rows is not None):
         return samples
     try:
         return as_samples(X, y, encoding=encoding)
@@ -121,10 +121,10 @@ def looks(
         text: columns that are said to be text.
         folder: where the rows are pictures in a folder.
     """
+    if folder is not None and seen is not None and seen.rows is not None:
+        return Looks(matrix, pictures=Pictures(folder, [seen.rows[at] for at in places]))
     if seen is None or seen.kind == "matrix":
         return Looks(matrix)
-    if folder is not None and seen.rows is not None:
-        return Looks(matrix, pictures=Pictures(folder, [seen.rows[at] for at in places]))
     if seen.kind == "images":
         return Looks(matrix, pictures=Pictures(None, range(len(places)), seen.inputs[places]))
     frame = seen.inputs.iloc[places].reset_index(drop=True)

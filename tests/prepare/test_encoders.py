@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from tiny_models import onnx_means, onnx_words, picture_folder, text_folder
+from tiny_encoders import fresh, onnx_means, onnx_words, picture_folder, text_folder  # noqa: F401
 
 from noiseproof.errors import DataError, MissingExtraError, ParameterError
 from noiseproof.models.efficientnet_lite0 import EfficientNetLite0

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 from PIL import Image
-from tiny_models import photos
+from tiny_encoders import fresh, photos  # noqa: F401
 
 from noiseproof import files
 from noiseproof.cli import main

@@ -3,10 +3,20 @@
 import json
 
 import numpy as np
+import pytest
 import torch
 from PIL import Image
 
+from noiseproof.prepare.encoders import choose
+
 WORDS = ("good", "bad", "film", "plot", "fine", "dull", "a", "the", "very", "story")
+
+
+@pytest.fixture(autouse=True)
+def fresh(tmp_path_factory, monkeypatch):
+    """A cache of its own for each test, and no encoder in memory."""
+    monkeypatch.setenv("NOISEPROOF_CACHE", str(tmp_path_factory.mktemp("cache")))
+    choose._loaded.clear()
 
 
 def tokenizer(folder):

@@ -1,29 +1,20 @@
 """fit and predict with encoders: photos, texts beside numbers, and encoders that have changed."""
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from tiny_encoders import fresh, onnx_means, photos, text_folder  # noqa: F401
 
 import noiseproof as nf
 from noiseproof.cli import main
 from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.prepare.encoders import choose
 
-sys.path.append(str(Path(__file__).parents[1] / "prepare" / "encoders"))
-from tiny_models import onnx_means, photos, text_folder
-
 QUICK = {"learners": "linear", "minutes": 0.0}
-
-
-@pytest.fixture(autouse=True)
-def _fresh(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("NOISEPROOF_CACHE", str(tmp_path_factory.mktemp("cache")))
-    choose._loaded.clear()
 
 
 def run(capsys, *words):
@@ -192,3 +183,16 @@ def test_a_folder_without_a_picture_that_can_be_read(tmp_path):
         (tmp_path / name / "0.png").write_bytes(b"no picture")
     with pytest.raises(DataError, match=r"none of 2 pictures can be read: a/0.png \(of no known"):
         nf.fit(tmp_path, **QUICK)
+
+
+def test_the_report_shows_the_pictures_and_not_their_embeddings(tmp_path):
+    encoder, folder = str(onnx_means(tmp_path / "means.onnx")), photos(tmp_path / "photos", 20)
+    (folder / "red" / "0.png").rename(folder / "blue" / "wrong.png")
+    pictures = np.random.default_rng(0).integers(0, 100, (60, 3, 20, 20), np.uint8)
+    pictures[:30, 0] += 100
+    labels = np.array(["red"] * 29 + ["grey"] * 31)
+    for fitted in (
+        nf.fit(folder, encoder=encoder, **QUICK), nf.fit(pictures, labels, encoder=encoder, **QUICK)
+    ):  # fmt: skip
+        assert fitted.looks.pictures is not None
+        assert "data:image/" in fitted.report
