@@ -165,7 +165,9 @@ class TableFeatures:
                 found["vocabulary"] = tuple(found["vocabulary"])
                 columns.append(Words(**found, rarity=arrays[f"{i}"]))
             elif entry["kind"] == "sentences":
-                columns.append(Sentences(**found | {"encoder": Identity(**found["encoder"])}))
+                columns.append(
+                    _checked(Sentences(**found | {"encoder": Identity(**found["encoder"])}))
+                )
             else:
                 columns.append(_checked(KINDS[entry["kind"]](**found)))
         left_out, commas = (tuple(description[key]) for key in ("left_out", "commas"))
