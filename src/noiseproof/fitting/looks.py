@@ -73,13 +73,6 @@ class Content:
     words: tuple[str, ...] = ()
     columns: tuple[tuple[str, str, str, str], ...] = ()
 
-    @property
-    def line(self) -> str:
-        """Return texts and columns in one line."""
-        parts = [text for _, text in self.texts]
-        parts += [f"{name} {value}" for name, value, *_ in self.columns]
-        return ", ".join(parts)
-
 
 def picture_folder(X: Any, samples: Samples) -> Path | None:
     """Return the folder that the rows are pictures in; None where they are not."""

@@ -13,8 +13,8 @@ from noiseproof.report.charts.svg import WIDTH, element, picture
 
 #: Points of the map, and how many of them are doubtful, at most.
 POINTS, DOUBTFUL = 1200, 300
-#: Classes with a colour of their own; those of the page.
-COLOURS = 7
+#: Classes with a colour of their own; the seventh of the page is too near to the grey of others.
+COLOURS = 6
 HEIGHT = 300
 
 

@@ -393,8 +393,9 @@
   else if (rows.some((one) => one.t)) $("cards").style.setProperty("--card", "460px");
   $("review").hidden = false;
   $("unsaved").hidden = kept;
+  for (const name of ["doubtful", "random"]) // go on where it was left
+    spot[name] = Math.max(0, data[name].findIndex((at) => !said(rows[at])));
   view = matching();
-  const first = view.findIndex((at) => !said(rows[at])); // go on where it was left
-  current = first < 0 ? 0 : first;
+  current = spot[list];
   draw(false);
 })();
