@@ -47,8 +47,12 @@ class Pictures:
 
     def thumbnails(self, rows: Sequence[int]) -> list[str]:
         """Return a ``data:`` address for each row; "" where its picture cannot be read."""
+        from PIL import Image
+
         side = next((side for most, side in SIDES if len(rows) <= most), SMALLEST)
-        with ThreadPoolExecutor(2) as pool:
+        # The filters of warnings belong to all threads, so they are set before these start.
+        with warnings.catch_warnings(), ThreadPoolExecutor(2) as pool:
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
             return list(pool.map(lambda row: self._thumbnail(row, side), rows))
 
     def _thumbnail(self, row: int, side: int) -> str:
@@ -58,13 +62,11 @@ class Pictures:
             return _encoded(_of_array(self.arrays[row]), side)
         path = self._files.get(str(self.names[row]))
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error", Image.DecompressionBombWarning)
-                with Image.open(path or "") as file:
-                    if file.width * file.height > PIXELS:
-                        return ""
-                    file.draft("RGB", (side, side))  # JPEG decodes at a fraction of its size
-                    picture = ImageOps.exif_transpose(file).convert("RGB")
+            with Image.open(path or "") as file:
+                if file.width * file.height > PIXELS:
+                    return ""
+                file.draft("RGB", (side, side))  # JPEG decodes at a fraction of its size
+                picture = ImageOps.exif_transpose(file).convert("RGB")
             return _encoded(picture, side)
         except (OSError, SyntaxError, ValueError, Warning, Image.DecompressionBombError):
             return ""

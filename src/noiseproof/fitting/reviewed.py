@@ -123,17 +123,21 @@ class Reviewed:
         wrong = self.given != self.true
         counted = np.zeros((K, K))
         np.add.at(counted, (self.true[wrong], self.given[wrong]), 1 / N)
-        joint = found.joint
-        more = np.maximum(counted - joint * (1 - np.eye(K)), 0)
-        if not more.any():
+        joint, least = found.joint, float(wrong.sum()) / N
+        flips = joint * (1 - np.eye(K))
+        beyond = np.maximum(flips - counted, 0)
+        if not (counted > flips).any():
             return found
+        # What was not counted makes up the rest of the estimated rate.
+        rest = max(found.rate - least, 0.0)
+        flips = counted + beyond * min(1.0, rest / max(float(beyond.sum()), 1e-12))
         # How often each label was given is known: more flips to it leave fewer right ones.
-        joint = np.maximum(joint + more - np.diag(more.sum(axis=0)), 0)
+        right = np.maximum(joint.sum(axis=0) - flips.sum(axis=0), 0)
+        joint = flips + np.diag(right)
         joint /= joint.sum()
         prior = joint.sum(axis=1)
         matrix = np.where(prior[:, None] > 0, joint / np.maximum(prior, 1e-12)[:, None], np.eye(K))
-        rate, least = float(1 - np.trace(joint)), float(wrong.sum()) / N
-        low, high = found.rate_interval
+        rate, (low, high) = float(1 - np.trace(joint)), found.rate_interval
         draws = found.draws.copy()
         draws[:, 0] = np.maximum(draws[:, 0], least)
         return EstimatedTransition(
