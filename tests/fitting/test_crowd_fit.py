@@ -72,6 +72,17 @@ def test_one_annotator_is_a_plain_fit():
     assert np.array_equal(one.predict_proba(X), plain.predict_proba(X))
 
 
+def test_a_class_that_no_row_gets_is_no_nan():
+    odd = pd.concat(
+        [ANSWERS, pd.DataFrame([[0, "new", "elk"], [1, "new", "elk"]], columns=list(ANSWERS))]
+    )
+    found = nf.fit(X, answers=odd, **QUICK)
+    assert list(found.classes) == ["<i>eel", "cat", "dog", "elk"]
+    assert "elk" not in found.recalls
+    assert "NaN" not in json.dumps(found.summary)
+    assert "nan %" not in found.report
+
+
 def test_hostile_names_are_text_on_the_page_and_in_files(fitted, tmp_path):
     fitted.save(tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text()

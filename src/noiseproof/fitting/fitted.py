@@ -155,11 +155,15 @@ class Fitted:
 
     @property
     def recalls(self) -> dict[str, float]:
-        """The share of each class's rows that is predicted, by held-out noisy labels."""
+        """The share of each class's rows that is predicted, by held-out noisy labels.
+
+        A class that some annotators named and that no row got is left out.
+        """
         learned = self.learned
         predicted = learned.probabilities.argmax(axis=1)
         found = evaluate.recalls(predicted, learned.labels, len(self.classes))
-        return dict(zip(self.model.classes.names, found.tolist(), strict=True))
+        named = zip(self.model.classes.names, found.tolist(), strict=True)
+        return {name: recall for name, recall in named if recall == recall}  # no rows: NaN
 
     @property
     def balanced_accuracy(self) -> float:

@@ -53,6 +53,7 @@ def fit_page(fitted: "Fitted") -> str:
         montage=montage(found, learned.labels, names) if fitted.looks.pictures else [],
         maps=_maps(fitted),
         recalls=list(fitted.recalls.items())[:CLASSES],
+        counts=dict(zip(fitted.checked.classes, fitted.checked.counts, strict=True)),
         next_steps=_next_steps(fitted),
         crowd=fitted.crowd and fitted.crowd.page(fitted.rows),
     )
