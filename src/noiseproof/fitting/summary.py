@@ -11,6 +11,8 @@ import noiseproof
 if TYPE_CHECKING:
     from noiseproof.fitting.fitted import Fitted
 
+#: The noise of more classes than this is left out of the summary: it would be a million numbers.
+MATRIX = 1000
 #: Names that a line tells at most.
 SHOWN = 5
 
@@ -99,7 +101,7 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
             "rate_interval": _plain(estimate.rate_interval),
             "clean_level": _plain(estimate.clean_level),
             "clean_level_interval": _plain(estimate.clean_level_interval),
-            "matrix": _plain(estimate.matrix),
+            "matrix": _plain(estimate.matrix) if len(estimate) <= MATRIX else None,
             "warnings": list(estimate.warnings),
         },
         "choice": {

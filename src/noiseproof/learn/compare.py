@@ -42,6 +42,10 @@ SMALL = 3000
 KEPT_EACH, KEPT = 2, 8
 #: How many learners are tried with treatments.
 TREATED = 3
+#: With more classes labels are not treated: a posterior costs the square of the classes.
+MOST_TREATED = 200
+#: A learner further behind than this will not be first with another loss.
+REACH = 0.1
 #: How many losses to compare for each learner that takes one.
 LOSSES = 4
 
@@ -117,7 +121,7 @@ def compare(
     scouted = _scout(folds, kinds)
     folds.progress.step("compare losses")
     names = losses or _suited(noise_of(folds.problem, best(scouted)))
-    leaders = _leaders(scouted)
+    leaders = [t for t in _leaders(scouted) if t.accuracy >= best(scouted).accuracy - REACH]
     robust = [
         Setting(changed)
         for trial in leaders
@@ -137,7 +141,9 @@ def compare(
             trials += search_further(folds, varied[0], search)
     opinions = None
     folds.progress.step("treat doubtful labels")
-    if not folds.late and folds.problem.soft is None:  # soft labels have been treated already
+    # Soft labels have been treated already.
+    treatable = folds.problem.soft is None and folds.problem.classes <= MOST_TREATED
+    if treatable and not folds.late:
         treated, opinions = _treat(folds, trials)
         trials += treated
     noise = noise_of(folds.problem, best(structured(trials) or trials))

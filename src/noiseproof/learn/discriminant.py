@@ -24,6 +24,8 @@ KEPT = 10.0
 #: Limits for a quick covariance: columns, and rows times squared columns.
 MOST_COLUMNS = 2500
 MOST_WORK = 1e11
+#: Latent classes cost the square of their number.
+MOST_LATENT = 200
 
 
 class DiscriminantModel(LinearModel):
@@ -59,9 +61,12 @@ class Discriminant(Learner):
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence[Self]:
-        """Return several shrinkages, without and with latent classes."""
+        """Return several shrinkages, without and (if the classes are not too many) with latents."""
+        if shape.is_vast:
+            return [cls(0.1)]
         strengths = (0.01, 0.1, 0.5) if shape.columns > 10 else (0.01, 0.2)
-        return [cls(strength, latent) for latent in (False, True) for strength in strengths]
+        kinds = (False, True) if shape.classes <= MOST_LATENT else (False,)
+        return [cls(strength, latent) for latent in kinds for strength in strengths]
 
     @property
     def models_noise(self) -> bool:

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from noiseproof.learn.arrays import ArrayModel, expect
-from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
+from noiseproof.learn.learner import (
+    MOST_WORK,
+    Floats,
+    Learner,
+    Problem,
+    Shape,
+    Task,
+    Trained,
+)
 from noiseproof.learn.matrix import DenseBatch as Batch
 from noiseproof.learn.matrix import Matrix, Scaling
 from noiseproof.learn.objective import Objective
@@ -108,8 +116,8 @@ class Hidden(Learner):
 
     @classmethod
     def suits(cls, shape: Shape) -> bool:
-        """Return whether the features are dense and there are enough rows."""
-        return not shape.sparse and shape.rows >= LEAST_ROWS
+        """Return whether the features are dense, with enough rows, and passes over them quick."""
+        return not shape.sparse and shape.rows >= LEAST_ROWS and shape.work <= MOST_WORK
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence[Self]:

@@ -27,6 +27,11 @@ from noiseproof.learn.review import Review
 Floats = NDArray[np.floating[Any]]
 Labels = NDArray[np.int64]
 
+#: More probabilities than this take up 400 MB.
+VAST = 10**8
+#: More multiplications than this in one pass over the rows make hundreds of passes too slow.
+MOST_WORK = 3 * 10**9
+
 #: All learners by name, in the order of definition.
 registry: dict[str, type["Learner"]] = {}
 
@@ -46,6 +51,16 @@ class Shape:
     columns: int
     classes: int
     sparse: bool
+
+    @property
+    def work(self) -> int:
+        """N·D·K, what one pass of a linear model over the rows costs."""
+        return self.rows * self.columns * self.classes
+
+    @property
+    def is_vast(self) -> bool:
+        """Whether N·K probabilities are so many that only one set of them can be kept."""
+        return self.rows * self.classes > VAST
 
 
 @dataclass(frozen=True, eq=False)

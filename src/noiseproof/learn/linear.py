@@ -11,7 +11,15 @@ from torch import Tensor
 
 from noiseproof.learn.arrays import ArrayModel, expect
 from noiseproof.learn.lbfgs import minimise
-from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
+from noiseproof.learn.learner import (
+    MOST_WORK,
+    Floats,
+    Learner,
+    Problem,
+    Shape,
+    Task,
+    Trained,
+)
 from noiseproof.learn.matrix import Matrix, Scale, Scaling, as_batch
 from noiseproof.learn.objective import Objective
 
@@ -90,6 +98,11 @@ class Linear(Learner):
     scale: Scale = "standard"
 
     DECAYS: ClassVar[tuple[float, ...]] = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4)
+
+    @classmethod
+    def suits(cls, shape: Shape) -> bool:
+        """Return whether some hundred passes over the rows are quick."""
+        return shape.sparse or shape.work <= MOST_WORK
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence[Self]:

@@ -101,7 +101,8 @@ class Neighbours(Learner):
     @classmethod
     def suits(cls, shape: Shape) -> bool:
         """Return whether distances are meaningful: the columns are dense and not too many."""
-        return not shape.sparse and shape.columns <= 4096 and shape.rows >= 50
+        few = shape.columns <= 4096 and not shape.is_vast
+        return not shape.sparse and few and shape.rows >= 50
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence[Self]:

@@ -18,6 +18,9 @@ from noiseproof.learn.review import SOUND, stakes
 from noiseproof.learn.treat import PLAIN, Opinions, treated
 from noiseproof.progress import SILENT, Progress
 
+#: With at most so many rows times classes, trials remember their models.
+SMALL = 100_000
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -105,11 +108,17 @@ class Folds:
     progress: Progress = SILENT
     misled: float = SOUND
     _weights: dict[tuple[int, ...], Floats] = field(default_factory=dict)
+    _models: dict[Setting, tuple[Trained, ...]] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
         """The number of folds."""
         return int(self.fold.max()) + 1
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether the models of all trials fit in memory, so that none is trained twice."""
+        return len(self.fold) * self.problem.classes <= SMALL
 
     @property
     def late(self) -> bool:
@@ -159,7 +168,8 @@ class Folds:
         count = folds or self.count
         tasks = [self.task(setting, f, opinions) for setting in settings for f in range(count)]
         where = [np.flatnonzero(self.fold == f) for f in range(count)]
-        said = self._ask(tasks, [where[i % count] for i in range(len(tasks))], keep)
+        remember = count == self.count and self._is_small
+        said = self._ask(tasks, [where[i % count] for i in range(len(tasks))], keep or remember)
         seen = self.fold < count
         share = self.share(count)
         trials = []
@@ -172,6 +182,8 @@ class Folds:
                 p[rows] = part.probabilities
             right = self.problem.right(p)
             models = tuple(part.model for part in parts) if keep else ()
+            if remember and setting.learner.averaged:
+                self._models[setting] = tuple(part.model for part in parts)
             seconds = sum(part.seconds for part in parts)
             trials.append(Trial(setting, p, right, share, seconds, models))
         return trials
@@ -198,18 +210,16 @@ class Folds:
             weights: the weight of each setting; they sum to 1.
             opinions: the opinions that treatments rely on.
         """
-        parts = [
-            (setting, weight / len(folds), f)
-            for setting, weight in zip(settings, weights, strict=True)
-            for folds in (range(self.count) if setting.learner.averaged else [None],)
-            for f in folds
-        ]
-        tasks = [self.task(setting, f, opinions) for setting, _, f in parts]
+        folds = {s: range(self.count) if s.learner.averaged else [None] for s in settings}
+        new = [(s, f) for s in settings if s not in self._models for f in folds[s]]
+        tasks = [self.task(setting, f, opinions) for setting, f in new]
+        trained: dict[Setting, list[Trained]] = {s: list(self._models.get(s, ())) for s in settings}
+        for (setting, _), model in zip(new, train_all(self.problem, tasks), strict=True):
+            trained[setting].append(model)
         return tuple(
-            Member(setting.learner, setting.treatment, weight, trained)
-            for (setting, weight, _), trained in zip(
-                parts, train_all(self.problem, tasks), strict=True
-            )
+            Member(setting.learner, setting.treatment, weight / len(trained[setting]), model)
+            for setting, weight in zip(settings, weights, strict=True)
+            for model in trained[setting]
         )
 
     def pairs(self, learner: Learner) -> Floats | None:
