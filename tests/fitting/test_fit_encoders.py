@@ -14,6 +14,10 @@ from noiseproof.cli import main
 from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.prepare.encoders import choose
 
+for module in ("transformers", "onnxruntime", "onnx"):
+    pytest.importorskip(module)
+
+
 QUICK = {"learners": "linear", "minutes": 0.0}
 
 

@@ -14,6 +14,9 @@ from noiseproof.prepare.encoders import choose, hub, lite0
 from noiseproof.prepare.encoders.choose import Facts, load
 from noiseproof.prepare.encoders.encoder import PICTURES, TEXTS
 
+for module in ("transformers", "onnxruntime", "onnx"):
+    pytest.importorskip(module)
+
 
 def test_a_text_is_the_masked_mean_of_its_last_layer_at_length_1(tmp_path):
     from transformers import AutoModel, AutoTokenizer
@@ -185,15 +188,35 @@ def weights():
     return torch.load(lite0._path(), weights_only=True)
 
 
-def test_lite0_has_the_published_weights_and_their_outputs(weights):
+def test_lite0_gives_what_the_released_module_gives(weights):
     network = EfficientNetLite0()
     network.load_published(weights)
-    x = torch.linspace(-1, 1, 3 * 64 * 64).view(1, 3, 64, 64).sin()
+    x = torch.linspace(-60, 60, 3 * 224 * 224, dtype=torch.float64).sin().float()
     with torch.no_grad():
-        slow = network.eval()(x)
-        fast = network.fuse()(x)
-    assert slow.shape == (1, 1280)
+        (slow,) = network.eval()(x.view(1, 3, 224, 224))
+        (fast,) = network.fuse()(x.view(1, 3, 224, 224))
+    # From efficientnet_lite_pytorch 0.1.0: the mean of extract_features over the pixels.
+    found = slow.topk(5)
+    assert found.indices.tolist() == [113, 848, 1085, 360, 911]
+    wanted = torch.tensor([5.1730, 4.4292, 4.2658, 4.0365, 3.5861])
+    torch.testing.assert_close(found.values, wanted, atol=1e-3, rtol=0)
+    assert float(slow.sum()) == pytest.approx(160.522, abs=0.01)
     torch.testing.assert_close(fast, slow, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.realdata
+def test_lite0_knows_photos():
+    from sklearn.linear_model import RidgeClassifier
+
+    from noiseproof import data
+    from noiseproof.prepare.encoders.pictures import PictureArray
+    from noiseproof.prepare.encoders.run import embed
+
+    photos = data.load("cifar10").train
+    images, labels = photos.inputs[:600].numpy(), photos.labels[:600].numpy()
+    found = embed(load(lite0.NAME, PICTURES, typical=32), PictureArray(images)).values
+    right = RidgeClassifier(100.0).fit(found[:400], labels[:400]).score(found[400:], labels[400:])
+    assert right > 0.65  # pixels give about 0.25, patches about 0.45
 
 
 def test_lite0_sees_the_same_whatever_the_batch(weights):

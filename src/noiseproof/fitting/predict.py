@@ -13,7 +13,7 @@ from noiseproof.errors import DataError, ParameterError
 from noiseproof.files.spreadsheet import escape
 from noiseproof.fitting.model import Model
 from noiseproof.prepare.classes import Classes
-from noiseproof.prepare.features import reading
+from noiseproof.prepare.features import encoder_of, reading
 from noiseproof.prepare.forms import BLOCK
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read_blocks
@@ -21,6 +21,8 @@ from noiseproof.progress import SILENT, Progress
 
 #: About how many probabilities to hold in memory at a time.
 PROBABILITIES = 2_000_000
+#: Rows at a time where an encoder reads them, so that progress is seen.
+ENCODED = 512
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,8 @@ def _write(
     said: dict[str, None] = {}
     counts = np.zeros(len(model.classes), dtype=np.int64)
     table = _Parquet(file, model.classes) if suffix in PARQUET else _Csv(file, model.classes)
-    rows = max(1, min(BLOCK, PROBABILITIES // len(model.classes)))
+    most = BLOCK if encoder_of(model.features) is None else ENCODED
+    rows = max(1, min(most, PROBABILITIES // len(model.classes)))
     blocks = read_blocks(path, model.label or None, rows=rows, **reading(model.features), **options)
     done = 0
     for block in blocks:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ ABOUT = "about.json"
 Vectors = dict[bytes, NDArray[np.float32]]
 #: What could not be written, by folder: the process keeps it.
 _unwritten: dict[Path, Vectors] = {}
+#: The keys of the files that were read, one after the other.
+_keys: dict[Path, bytes] = {}
 
 
 def root() -> Path:
@@ -56,12 +58,15 @@ def limit() -> int:
 
 
 class Cache:
-    """The embeddings of one encoder at one size."""
+    """The embeddings of one encoder at one size.
+
+    A file holds two arrays: the keys (n, 16) and the embeddings (n, d). The keys of every file are
+    read once in a process, embeddings only where one of them is wanted.
+    """
 
     def __init__(self, identity: Identity) -> None:
         self.identity = identity
         self.folder = root() / f"{identity.sha256[:32]}-{identity.size}"
-        self.dtype = np.dtype([("key", f"V{KEY}"), ("value", "<f4", (identity.width,))])
 
     def find(self, keys: Iterable[bytes]) -> Vectors:
         """Return the embeddings that are there, by key."""
@@ -71,45 +76,50 @@ class Cache:
         for path in _chunks(self.folder):
             if len(found) == len(wanted):
                 break
-            chunk = self._read(path)
-            if chunk is None:
-                continue
-            at = {key.tobytes(): i for i, key in enumerate(chunk["key"])}
+            if path not in _keys:
+                _keys[path] = self._read(path, np.uint8, 0, KEY).tobytes()
+            blob = _keys[path]
+            at = {blob[i : i + KEY]: i // KEY for i in range(0, len(blob), KEY)}
             common = wanted & at.keys()
             if common:
-                found |= {key: chunk["value"][at[key]] for key in common}
-                with suppress(OSError):
-                    os.utime(path)
+                values = self._read(path, np.dtype("<f4"), 1, self.identity.width)
+                if len(values) == len(at) and np.isfinite(values).all():
+                    found |= {key: values[at[key]] for key in common}
+                    with suppress(OSError):
+                        os.utime(path)
         return found
 
     def add(self, keys: Sequence[bytes], values: NDArray[np.float32]) -> None:
         """Keep embeddings; where the disk takes none, for this process alone."""
-        chunk = np.empty(len(keys), self.dtype)
-        chunk["key"] = np.frombuffer(b"".join(keys), f"V{KEY}")
-        chunk["value"] = values
+        named = np.frombuffer(b"".join(keys), np.uint8).reshape(-1, KEY)
+
+        def write(file: BinaryIO) -> None:
+            for array in (named, np.ascontiguousarray(values, "<f4")):
+                np.save(file, array, allow_pickle=False)
+
         try:
             about = self.folder / ABOUT
             if not about.exists():
                 files.write(about, json.dumps(asdict(self.identity), indent=1) + "\n")
-            name = f"{secrets.token_hex(8)}.npy"
-            files.write(self.folder / name, lambda file: np.save(file, chunk, allow_pickle=False))
+            files.write(self.folder / f"{secrets.token_hex(8)}.npy", write)
         except FileError:
             _unwritten.setdefault(self.folder, {}).update(zip(keys, values, strict=True))
 
-    def _read(self, path: Path) -> Any:
-        """Return a file of embeddings; remove a damaged one."""
+    def _read(self, path: Path, dtype: Any, which: int, width: int) -> Any:
+        """Return the first or second array of a file, (n, width); remove a damaged file."""
         try:
-            chunk = np.load(path, allow_pickle=False)
-            fits = chunk.dtype == self.dtype and chunk.ndim == 1
-            if fits and np.isfinite(chunk["value"]).all():
-                return chunk
+            with path.open("rb") as file:
+                for _ in range(which + 1):
+                    array = np.load(file, allow_pickle=False)
+            if array.dtype == dtype and array.ndim == 2 and array.shape[1] == width:
+                return array
         except FileNotFoundError:
-            return None
-        except (OSError, ValueError, EOFError):
             pass
-        with suppress(OSError):
-            path.unlink()
-        return None
+        except (OSError, ValueError, EOFError):
+            with suppress(OSError):
+                path.unlink()
+        _keys.pop(path, None)
+        return np.zeros((0, width), dtype)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Models of Hugging Face, by name or as a local folder, loaded without anybody's code."""
 
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +33,7 @@ class TextEncoder:
     def __init__(self, folder: Path, name: str, size: int | None) -> None:
         from transformers import AutoTokenizer
 
+        self.lock = threading.Lock()
         self.tokenizer = AutoTokenizer.from_pretrained(
             folder, trust_remote_code=False, local_files_only=True
         )
@@ -51,9 +53,11 @@ class TextEncoder:
 
     def encode(self, batch: Any) -> NDArray[np.float32]:
         """Return a vector of length 1 for each text."""
-        tokens = self.tokenizer(
-            list(batch), truncation=True, max_length=self.size, padding=True, return_tensors="pt"
-        )
+        with self.lock:  # a tokenizer serves one thread at a time
+            tokens = self.tokenizer(
+                list(batch), truncation=True, max_length=self.size, padding=True,
+                return_tensors="pt",
+            )  # fmt: skip
         with torch.inference_mode():
             tokens = {name: value.to(self.network.device) for name, value in tokens.items()}
             states = self.network(**tokens).last_hidden_state.float()
