@@ -41,6 +41,7 @@ benchmark: $(READY)
 	$(BIN)/python benchmarks/sweep_speed.py
 	$(BIN)/python benchmarks/fit_speed.py
 	$(BIN)/python benchmarks/encode_speed.py
+	$(BIN)/python benchmarks/boosting.py
 
 # The stamp is written last, so an interrupted set-up starts again.
 $(READY): pyproject.toml constraints.txt
