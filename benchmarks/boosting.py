@@ -4,9 +4,10 @@
 
 Accuracy on true labels of held-out rows (30 %); the labels of the others are clean or 40 % wrong
 (symmetric; 30 % for two classes). All settings are alike: 100 rounds at rate 0.1, LightGBM with
-31 leaves and lambda_l2 = min_sum_hessian = 1 as XGBoost has by default, XGBoost with depth 6. Then the time of
-10 rounds at 100,000 x 50 and 10 classes. The tables are scikit-learn's; --tables adds every CSV of
-a folder whose name is in LABELS, at most 6,000 rows of each. Writes boosting.csv and boosting.md.
+31 leaves and lambda_l2 = min_sum_hessian = 1 as XGBoost has by default, XGBoost with depth 6. Then
+the time of 10 rounds at 100,000 x 50 and 10 classes. The tables are scikit-learn's; --tables adds
+every CSV of a folder whose name is in LABELS, at most 6,000 rows of each. Writes
+boosting.csv and boosting.md.
 """
 
 import argparse

@@ -110,7 +110,7 @@ def without_ignored(y: Tensor, classes: int, ignore_index: int) -> tuple[Tensor,
     make the host wait for the device: every row is masked, and an index out of range is left to
     the device-side assertion of ``gather``.
     """
-    if y.device.type == "cpu" and y.numel() > 0 and is_plain(y):
+    if y.is_cpu and y.numel() > 0 and is_plain(y):
         low, high = (int(end) for end in torch.aminmax(y))
         if low >= 0 and high < classes and not low <= ignore_index <= high:
             return y, None
