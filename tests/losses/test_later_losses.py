@@ -145,6 +145,8 @@ def test_what_the_others_tolerate():
 
 
 def test_settings_and_the_penalty_of_anl():
+    # Epsilon-softmax: alpha = 0.01, beta = 5, m = 1e5 for symmetric noise.
+    assert str(nf.paper_loss("CE_eps+MAE", "cifar10")) == "0.01*EpsSoftmax(CE, m=100000) + 5*MAE"
     assert str(nf.paper_loss("ANL-CE", "cifar10")) == "5*NCE + 5*NNCE(p_min=1e-07)"
     with pytest.raises(ParameterError, match="no parameters for webvision"):
         nf.paper_loss("JAL-CE", "webvision")

@@ -27,6 +27,7 @@ def layer(loss, rows=11, features=3, classes=5, dtype=torch.float64):
 @pytest.fixture(params=[2**25, 16, 1], ids=["one block", "blocks of 16", "blocks of a row"])
 def _blocks(request, monkeypatch):
     monkeypatch.setattr(linear, "BLOCK", request.param)
+    monkeypatch.setattr(linear, "LEAST_ROWS", 1)
 
 
 def same(value, expected, inputs):
@@ -187,15 +188,20 @@ def test_autocast(reduction):
         torch.testing.assert_close(gradient, wanted, rtol=0.05, atol=0.05 * size)
 
 
-def test_autocast_multiplies_in_the_lower_precision():
-    # That is what it is for: the same rounding of the logits as the layer alone has.
+@pytest.mark.usefixtures("_blocks")
+def test_autocast_rounds_what_is_multiplied_and_sums_in_float32():
     h, w, _, y = layer(nf.CE(), rows=64, features=32, dtype=torch.float32)
     with torch.autocast("cpu", torch.bfloat16):
-        value = nf.linear_loss(h, w, y, nf.CE(reduction="none"))
-        expected = nn.functional.cross_entropy(h @ w.T, y, reduction="none")
-    torch.testing.assert_close(value, expected.float(), rtol=1e-4, atol=1e-4)
-    exact = nn.functional.cross_entropy(h @ w.T, y, reduction="none")
-    assert (value - exact).abs().max().item() > 1e-3
+        value = nf.linear_loss(h, w, y, nf.CE())
+    gradient = torch.autograd.grad(value, w)[0]
+    low = [x.detach().bfloat16().float().requires_grad_() for x in (h, w)]
+    expected = nn.functional.cross_entropy(low[0] @ low[1].T, y)
+    torch.testing.assert_close(value, expected, rtol=1e-5, atol=1e-5)
+    wanted = torch.autograd.grad(expected, low[1])[0]
+    # Rounded once at the end, however many blocks were summed: 2^-9 of each entry.
+    torch.testing.assert_close(gradient, wanted, rtol=2**-8, atol=1e-7)
+    exact = nn.functional.cross_entropy(h @ w.T, y)
+    assert (value - exact).abs().item() > 1e-4
 
 
 @pytest.mark.parametrize("largest", [1e4, 3e38])
@@ -297,3 +303,20 @@ def test_other_errors():
     y[2] = -1
     with pytest.raises(TargetError, match="target -1"):
         nf.linear_loss(h, w, y, nf.CE())
+
+
+def test_where_no_kernel_may_run_the_logits_are_computed():
+    loss = nf.loss("NCE + 4*AGCE(a=6, q=1.5)")
+    h, w, b, y = layer(loss, dtype=torch.float32)
+    expected = textbook(loss)(h @ w.T + b, y)
+    (wanted,) = torch.autograd.grad(expected, h)
+
+    def value(h):
+        return nf.linear_loss(h, w, y, loss, b)
+
+    compiled = torch.compile(value, fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(h), expected)
+    torch.testing.assert_close(torch.autograd.grad(compiled(h), h)[0], wanted)
+    torch.testing.assert_close(torch.func.grad(value)(h.detach()), wanted)
+    there = [x.detach().to("meta") for x in (h, w, y, b)]
+    assert nf.linear_loss(*there[:3], loss, there[3]).is_meta

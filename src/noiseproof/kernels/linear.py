@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from noiseproof.kernels.blocked import Block, Scale
+from noiseproof.kernels.blocked import Block, Scale, rows_in_block
 
-# Logits alive at once, in elements. Each block reads the whole weight and adds to the whole of
-# its gradient, so a block is as tall as its memory allows: 2^25 float32 are 128 MiB.
-BLOCK = 2**25
+# Logits alive at once, in elements: 2^23 float32 are 32 MiB. Each block reads the whole weight and
+# adds to the whole of its gradient, so it has a few rows at least.
+BLOCK = 2**23
+LEAST_ROWS = 128
 
 
 @dataclass
@@ -45,11 +46,15 @@ def linear_pass(
         block_rows: rows in a block.
     """
     rows, classes = len(hidden), len(weight)
-    wide = torch.float64 if hidden.dtype == torch.float64 else torch.float32
-    step = max(1, min(rows, block_rows or BLOCK // max(1, classes)))
-    logits = hidden.new_empty(step, classes)
+    given = hidden.dtype
+    wide = torch.float64 if given == torch.float64 else torch.float32
+    if hidden.is_cpu and given != wide:
+        # Few CPUs multiply half precision in hardware; elsewhere float32 is many times as fast.
+        weight, bias = weight.to(wide), None if bias is None else bias.to(wide)
+    step = max(1, min(rows, block_rows or max(LEAST_ROWS, BLOCK // max(1, classes))))
+    logits = weight.new_empty(step, classes)
     # Half-precision logits are widened before the softmax, and their gradient narrowed after it.
-    widened = logits if hidden.dtype == wide else hidden.new_empty(step, classes, dtype=wide)
+    widened = logits if weight.dtype == wide else weight.new_empty(step, classes, dtype=wide)
     result = LinearPass(hidden.new_empty(rows, dtype=wide))
     if wanted[0]:
         result.hidden = torch.empty_like(hidden)
@@ -59,21 +64,40 @@ def linear_pass(
         result.bias = hidden.new_zeros(classes, dtype=wide)
     for start in range(0, rows, step):
         here = slice(start, min(start + step, rows))
-        h = hidden[here]
-        z = torch.mm(h, weight.t(), out=logits[: len(h)])
-        if bias is not None:
-            z.add_(bias)
+        h = hidden[here].to(weight.dtype)
+        z = logits[: len(h)]
+        if bias is None:
+            torch.mm(h, weight.t(), out=z)
+        else:
+            torch.addmm(bias, h, weight.t(), out=z)
         gradient = widened[: len(h)]
         if gradient.data_ptr() != z.data_ptr():
             gradient.copy_(z)
-        part = scale if isinstance(scale, float) else scale[here]
-        result.rows[here] = block(gradient, target[here], part, gradient)
-        if result.bias is not None:
-            result.bias += gradient.sum(0)
+        result.rows[here] = _gradient(block, gradient, target[here], part_of(scale, here), result)
         if gradient.data_ptr() != z.data_ptr():
             z.copy_(gradient)
         if result.hidden is not None:
-            torch.mm(z, weight, out=result.hidden[here])
+            result.hidden[here] = torch.mm(z, weight)
         if result.weight is not None:
             torch.addmm(result.weight, z.t(), h, out=result.weight)
+    if result.weight is not None:
+        result.weight = result.weight.to(given)
     return result
+
+
+def part_of(scale: Scale, here: slice) -> Scale:
+    """Return what some rows count."""
+    return scale if isinstance(scale, float) else scale[here]
+
+
+def _gradient(block: Block, z: Tensor, target: Tensor, scale: Scale, result: LinearPass) -> Tensor:
+    """Turn logits into their gradient in place, as many rows at a time as stay in the caches."""
+    step = rows_in_block(z.shape[1], z.device)
+    losses = []
+    for start in range(0, len(z), step):
+        here = slice(start, start + step)
+        some = z[here]
+        losses.append(block(some, target[here], part_of(scale, here), some))
+        if result.bias is not None:
+            result.bias += some.sum(0)
+    return torch.cat(losses)

@@ -35,7 +35,8 @@ def linear_loss(
     With 128,000 classes the logits and their gradient are most of the memory of a step. Here a
     block of rows is multiplied, turned into its own gradient in place and used up. Under
     ``torch.compile``, ``torch.func``, on the meta device and for losses that draw, where a second
-    pass is impossible or would draw again, the logits are computed as usual.
+    pass is impossible or would draw again, the logits are computed as usual. On a CPU float16 and
+    bfloat16 are multiplied and summed in float32, with a copy of the weight.
 
     Args:
         hidden: (..., d) features; the leading dimensions are those of ``target``.
@@ -44,7 +45,7 @@ def linear_loss(
         loss: any loss; all its options are respected.
         bias: (K,) or ``None``.
         sample_weight: (...) what each row counts, as for the loss itself.
-        block_rows: rows in a block; by default as many as 2^25 logits allow.
+        block_rows: rows in a block; by default as many as 2^23 logits allow, 128 at least.
 
     Example:
         >>> import noiseproof as nf

@@ -11,7 +11,8 @@ from noiseproof.paper import DATASETS, LATER, METHODS, PARAMETERS
 def paper_loss(method: str, dataset: str, **options: Any) -> Loss:
     """Return a row of the paper's tables, with its parameter table's setting for a data set.
 
-    Or one of the losses that came later, ANL-CE, ANL-FL, JAL-CE and CE+SR, as its authors set it.
+    Or one of the losses that came later, ANL-CE, ANL-FL, JAL-CE, CE_eps+MAE, FL_eps+MAE and CE+SR,
+    as its authors set it.
 
     Args:
         method: such as ``"NCE+AGCE"`` or ``"JAL-CE"``.
