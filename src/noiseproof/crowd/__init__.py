@@ -2,4 +2,4 @@
 
 from noiseproof.extras import need
 
-need("fit", "scipy")
+need("fit", "scipy", "pandas")
