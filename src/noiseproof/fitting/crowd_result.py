@@ -114,7 +114,8 @@ class Crowd:
             names = ", ".join(f"{one.name} ({one.verdict})" for one in bad[:TOLD])
             more = f" and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
             yield f"annotators whose answers are worth nothing: {names}{more}"
-        yield self.more_answers
+        if not self.answers.one_sided:  # rules cannot be asked again
+            yield self.more_answers
 
     @property
     def about(self) -> str:
