@@ -20,7 +20,9 @@ def test_spammers_are_named_and_others_are_not():
     answers = Answers(
         answers.item, answers.annotator, np.where(same, 1, answers.code), answers.names, 3
     )
-    verdicts = {one.name: one.verdict for one in judge(answers, agree(answers))}
+    table = judge(answers, agree(answers))
+    verdicts = {one.name: one.verdict for one in table}
+    assert [one.confused for one in table if one.verdict == SAME] == [()]
     assert verdicts == {
         "w0": "", "w1": "", "w2": "", "w3": "", "w4": RANDOM, "w5": SAME, "w6": AGAINST,
     }  # fmt: skip

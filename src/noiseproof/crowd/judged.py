@@ -36,7 +36,8 @@ class Annotator:
         chance: the share that would be right if the same answers were given to items at random.
         verdict: :data:`RANDOM`, :data:`SAME`, :data:`AGAINST`; "" where nothing is wrong or there
             are too few answers to tell.
-        confused: the most frequent mistakes: the true class, the answer, and its share.
+        confused: the most frequent mistakes: the true class, the answer, and its share; none for
+            who always gives the same answer.
     """
 
     name: str
@@ -69,14 +70,15 @@ def judge(answers: Answers, consensus: Consensus) -> list[Annotator]:
     worth = (high - chance) / np.maximum(1 - chance, 1e-9)
     out = []
     for w in np.argsort(-count, kind="stable"):
-        verdict = ""
+        verdict, always = "", given[w].max() >= ALWAYS * count[w]
         if count[w] >= FEW and high[w] < chance[w]:
             verdict = AGAINST
         elif count[w] >= FEW and worth[w] < WORTHLESS:
-            verdict = SAME if given[w].max() >= ALWAYS * count[w] else RANDOM
+            verdict = SAME if always else RANDOM
         one = Annotator(
             answers.names[w], int(count[w]), float(found.accuracy[w]), float(low[w]),
-            float(high[w]), float(chance[w]), verdict, _confused(found.matrix(int(w))),
+            float(high[w]), float(chance[w]), verdict,
+            () if always else _confused(found.matrix(int(w))),
         )  # fmt: skip
         out.append(one)
     return out
