@@ -1,5 +1,7 @@
 """Learning from noisy labels: what is chosen, what it is judged by, what it leaves behind."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_classification
@@ -290,6 +292,17 @@ def test_search_is_repeatable_and_asks_for_optuna(monkeypatch):
 def test_options_that_do_not_go_together_are_one_line(options, told):
     with pytest.raises(ParameterError, match=told):
         learn(np.zeros((8, 2)), np.arange(8) % 2, 2, **options)
+
+
+def test_forests_in_several_threads_leave_the_callers_warnings_alone():
+    X, y, *_ = digits(0.3, rows=150)
+    problem = Problem(X, y, 10, np.ones(150, dtype=np.float32))
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        before = list(warnings.filters)
+        Folds(problem, deal(y, 5, 0)).run([Setting(Trees(kind)) for kind in ("extra", "random")])
+        assert list(warnings.filters) == before
+    assert not heard
 
 
 def test_every_core_works_and_the_callers_threads_are_left_alone():

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from noiseproof.learn.forest import Forest
 from noiseproof.learn.learner import Learner, Problem, Shape, Task, Trained
@@ -58,20 +58,32 @@ class Trees(Learner):
 
 
 def _grow(problem: Problem, task: Task) -> Trained:
+    """Grow the trees one by one.
+
+    scikit-learn's forests set the warning filters of the whole process around every tree, so
+    that forests in several threads lose the caller's filters.
+    """
     learner, rows = task.learner, task.rows(problem)
     assert isinstance(learner, Trees)
-    grown = {"extra": ExtraTreesClassifier, "random": RandomForestClassifier}[learner.kind]
     # Limit the weight rather than the count, so that a copied row equals a heavy one; a little
     # less, so that rounding does not forbid a leaf of exactly that weight.
     typical = float(problem.weights[problem.weights > 0].mean())
-    least = 0.999 * learner.leaf * typical / float(rows.weights.sum())
-    seed = stream(problem.seed, f"trees {task.start}").integers(2**31)
-    forest = grown(
-        learner.trees, min_weight_fraction_leaf=min(0.5, least), random_state=int(seed), n_jobs=1
-    )
-    X = problem.features[rows.at]
+    least = min(0.5, 0.999 * learner.leaf * typical / float(rows.weights.sum()))
+    X, count = problem.features[rows.at], len(rows.at)
     if sparse.issparse(X):
         X = X.tocsc()
-    forest.fit(X, rows.labels, rows.weights)
-    known = np.asarray(forest.classes_, dtype=np.int64)
-    return Forest.of_trees(forest.estimators_, known, problem.classes, problem.features.shape[1])
+        X.sort_indices()
+    numbers = stream(problem.seed, f"trees {task.start}")
+    trees = []
+    for _ in range(learner.trees):
+        seed, weights = int(numbers.integers(2**31)), rows.weights
+        if learner.kind == "extra":
+            tree = ExtraTreeClassifier(min_weight_fraction_leaf=least, random_state=seed)
+        else:
+            weights = weights * np.bincount(numbers.integers(count, size=count), minlength=count)
+            tree = DecisionTreeClassifier(
+                max_features="sqrt", min_weight_fraction_leaf=least, random_state=seed
+            )
+        trees.append(tree.fit(X, rows.labels, weights, check_input=False))
+    known = np.asarray(trees[0].classes_, dtype=np.int64)
+    return Forest.of_trees(trees, known, problem.classes, problem.features.shape[1])
