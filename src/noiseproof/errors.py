@@ -75,6 +75,10 @@ class MissingExtraError(NoiseproofError, ModuleNotFoundError):
     """A package that one of our extras installs and that is not there."""
 
 
+#: Known words that a message lists at most.
+LISTED = 40
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'AGCE'?"``, or a list of the known words where none is near.
 
@@ -86,4 +90,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     known = sorted(known)
     folded = {name.casefold(): name for name in known}
     near = get_close_matches(word.casefold(), folded, n=1)
-    return f"; did you mean {folded[near[0]]!r}?" if near else f"; known: {', '.join(known)}"
+    if near:
+        return f"; did you mean {folded[near[0]]!r}?"
+    more = f" and {len(known) - LISTED:,} more" if len(known) > LISTED else ""
+    return f"; known: {', '.join(known[:LISTED])}{more}"

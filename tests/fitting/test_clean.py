@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -178,6 +179,8 @@ def test_mistakes_are_one_line_and_write_nothing(home, tmp_path, capsys, monkeyp
     gone = decided(tmp_path / "gone.csv", fitted, [0], row=900)
     moved = decided(tmp_path / "moved.csv", fitted, [0], given_label="e,el", label="e,el")
     maybe = decided(tmp_path / "maybe.csv", fitted, [0], decision="maybe")
+    blank = decided(tmp_path / "blank.csv", fitted, [0], given_label="")
+    (tmp_path / "none_decided.csv").write_text(good.read_text().partition("\n")[0] + "\n")
     kind = ("--label", "kind")
     for arguments, message in (
         (("other.csv", *kind, "--reviewed", good), "was made from other data than other.csv"),
@@ -189,6 +192,8 @@ def test_mistakes_are_one_line_and_write_nothing(home, tmp_path, capsys, monkeyp
         (("pets.csv", *kind, "--reviewed", gone), "has no labelled row '900'"),
         (("pets.csv", *kind, "--reviewed", moved), "row 0 was labelled"),
         (("pets.csv", *kind, "--reviewed", maybe), "'maybe' is not known"),
+        (("pets.csv", *kind, "--reviewed", blank), "given_label is empty"),
+        (("pets.csv", *kind, "--reviewed", "none_decided.csv"), "no row has been decided"),
         (("pets.csv", *kind), "give --reviewed, --proposals or both"),
         (("pets.csv", "--reviewed", good), "which column has the labels?"),
         (("pets.csv", *kind, "--proposals", 0.9), "no fit of noiseproof's here"),
@@ -201,7 +206,13 @@ def test_mistakes_are_one_line_and_write_nothing(home, tmp_path, capsys, monkeyp
         assert (code, out, len(err.splitlines())) == (2, "", 1), arguments
         assert message in err
     assert not (tmp_path / "out.csv").exists()
-    for out, message in (("pets.csv", "is what is cleaned"), ("out.parquet", "expected a name")):
+    shutil.copytree(folder / "pets-fit", tmp_path / "pets-fit")
+    for out, message in (
+        ("pets.csv", "is an input"),
+        ("good.csv", "is an input"),
+        ("out.parquet", "expected a name"),
+        ("pets-fit/suspect_rows.csv", "inside the folder of the fit"),
+    ):
         command = ["clean", "pets.csv", *kind, "--reviewed", "good.csv", "--out", out, "--force"]
         assert main(command) == 2
         assert message in capsys.readouterr().err

@@ -9,7 +9,7 @@ from noisy_tables import QUICK, blobs
 
 import noiseproof as nf
 from noiseproof.cli import main
-from noiseproof.errors import ParameterError
+from noiseproof.errors import DataError, ParameterError
 
 NAMES = ("<b>ann</b>", "bob & co", "=cmd()", "random")
 FRAME, TRUE, _ = blobs(150, rate=0, classes=("cat", "dog", "<i>eel"))
@@ -137,6 +137,29 @@ def test_mistakes_are_one_line(tmp_path, capsys, options, message):
     assert message in err
     assert err.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"w1,w2\nn\xe4,b\n"], ids=["empty", "latin-1"])
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path, capsys, content):
+    (tmp_path / "wide.csv").write_bytes(content)
+    command = ["fit", str(tmp_path / "wide.csv"), "--answers", "w*"]
+    assert main([*command, "--out", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_answers_of_nobody_are_one_line():
+    with pytest.raises(DataError, match="expected a column for each annotator"):
+        nf.fit(X, answers=pd.DataFrame(index=range(len(X))))
+
+
+def test_an_item_that_was_checked_is_not_asked_about_again():
+    rng = np.random.default_rng(0)
+    said = np.where(rng.random(len(ANSWERS)) < 0.5, rng.permutation(ANSWERS["label"]), "dog")
+    answers = ANSWERS.assign(label=said)
+    rows = [int(row) for row in nf.fit(X, answers=answers, **QUICK).ask_again["row"][:5]]
+    assert rows
+    again = nf.fit(X, answers=answers, trusted=(rows, np.asarray(TRUE)[rows]), **QUICK)
+    assert not set(rows) & set(again.ask_again["row"])
 
 
 def test_aggregation_by_crowd_kit():

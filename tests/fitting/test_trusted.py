@@ -71,3 +71,16 @@ def test_trusted_must_be_rows_and_labels(noisy):
         nf.fit(*noisy[:1], "y", trusted=3)
     with pytest.raises(DataError, match=r"2 rows but 1 labels"):
         nf.fit(*noisy[:1], "y", trusted=([1, 2], ["down"]))
+
+
+def test_a_file_with_semicolons_is_read_too(noisy, tmp_path):
+    table, true = noisy
+    (tmp_path / "trusted.csv").write_text(f"row;label\n3;{true[3]}\n5;{true[5]}\n")
+    fitted = nf.fit(table, "y", trusted=tmp_path / "trusted.csv", learners="linear")
+    assert fitted.learned.review.rows.tolist() == [3, 5]
+
+
+def test_a_message_about_a_foreign_row_stays_short(noisy):
+    with pytest.raises(DataError) as raised:
+        nf.fit(noisy[0], "y", trusted=(["another"], ["down"]))
+    assert len(str(raised.value)) < 400

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
@@ -25,6 +26,12 @@ def test_scikit_learn_agrees(estimator, check):
     if check.func.__name__ == "check_array_api_input":
         pytest.skip("needs SCIPY_ARRAY_API")
     check(estimator)
+
+
+@pytest.mark.parametrize("options", [{"label_smoothing": 0.5}, {"weight": torch.ones(3)}])
+def test_options_that_a_learner_cannot_honour_are_refused(options):
+    with pytest.raises(ParameterError, match="without class weights and label smoothing"):
+        RobustClassifier(losses.CE(**options)).fit(*IRIS)
 
 
 def test_a_robust_loss_beats_cross_entropy_on_wrong_labels():

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_digits, make_classification
 
 from noiseproof import noise
@@ -13,7 +14,7 @@ from noiseproof.learn.compare import Chosen, _decide
 from noiseproof.learn.decide import PEERS, peers, plain, structured
 from noiseproof.learn.discriminant import Discriminant
 from noiseproof.learn.ensemble import Ensemble, sharpness_for
-from noiseproof.learn.folds import deal
+from noiseproof.learn.folds import alike, deal
 from noiseproof.learn.learn import FEW, learn
 from noiseproof.learn.learner import Problem
 from noiseproof.learn.learners import Linear, Trees
@@ -194,6 +195,31 @@ def test_labels_of_which_half_are_those_of_another_class_do_not_decide():
     assert right > 0.88  # the best untreated model predicts as many of the noisy labels, not these
     assert plain.noisy_accuracy < 0.9
     assert "Right labels may not dominate" in learned.why
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, np.asfortranarray])
+def test_equal_rows_share_a_fold(form):
+    rng = np.random.default_rng(0)
+    X = rng.integers(-2, 3, size=(300, 4)).astype(np.float32) * (rng.random((300, 4)) < 0.7)
+    X[::7] *= -1.0  # makes some zeros negative
+    of = alike(form(X))
+    _, expected = np.unique(X + 0.0, axis=0, return_inverse=True)
+    pairs = {(a, b) for a, b in zip(of.tolist(), expected.tolist(), strict=True)}
+    assert len(pairs) == len(set(of.tolist())) == expected.max() + 1
+    labels = rng.integers(3, size=300)
+    fold = deal(labels, 5, 0, of)
+    assert all(len(set(fold[of == one])) == 1 for one in set(of.tolist()))
+    assert (deal(labels, 5, 0, np.arange(300)) == deal(labels, 5, 0)).all()
+    few = np.arange(300) % 4  # categories, not copies
+    assert (deal(labels, 5, 0, few) == deal(labels, 5, 0)).all()
+
+
+def test_copies_of_rows_do_not_make_wrong_labels_look_right():
+    X, given, true, *_ = digits(0.25, rows=400)
+    twice = learn(np.repeat(X, 2, axis=0), np.repeat(given, 2), 10, learners=["trees"])
+    low, high = twice.estimate.rate_interval
+    assert low < (given != true).mean() < high
+    assert (twice.probabilities.argmax(1) == np.repeat(true, 2)).mean() > 0.85
 
 
 def test_nested_probabilities_never_saw_the_held_out_fold():

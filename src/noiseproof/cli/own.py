@@ -3,6 +3,8 @@
 import importlib
 import importlib.util
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -39,6 +41,19 @@ def named_loss(text: str) -> Loss:
     losses = [name for name, value in vars(module).items() if _is_loss(value)]
     hint = did_you_mean(what, losses) if losses else "; it has no losses"
     raise ParameterError(f"{where} has no {what!r}{hint}")
+
+
+@contextmanager
+def errors_of_its_own(text: str) -> Iterator[None]:
+    """Raise what the code of a user's own loss raises as one line."""
+    try:
+        yield
+    except NoiseproofError:
+        raise
+    except Exception as error:
+        if ":" not in text:
+            raise  # not a loss of the user's
+        raise ParameterError(f"{text}: {type(error).__name__}: {error}") from error
 
 
 def _built(kind: type[Loss], where: str) -> Loss:

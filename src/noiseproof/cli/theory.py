@@ -33,14 +33,15 @@ def audit(
 
     Example: noiseproof audit "AGCE(a=0.6, q=0.6)" --classes 10 --noise symmetric:0.8
     """
-    from noiseproof.cli.own import named_loss
+    from noiseproof.cli.own import errors_of_its_own, named_loss
     from noiseproof.theory import audit as audit_loss
 
     if plot is not None:
         from noiseproof.report.pictures import check, save
 
         check(plot)
-    result = audit_loss(named_loss(loss), classes=classes, noise=noise)
+    with errors_of_its_own(loss):
+        result = audit_loss(named_loss(loss), classes=classes, noise=noise)
     print(json.dumps(result.to_dict(), indent=2) if as_json else result)
     if plot is not None:
         save(result.plot(), plot)

@@ -93,9 +93,12 @@ def clean(
     _check_kinds(path, out)
     for made in (out, changes_file):
         files.check_file(made, force)
-        if made.exists() and path.exists() and made.samefile(path):
-            raise ParameterError(f"{made} is what is cleaned; it is left as it is")
+        for read in (path, reviewed):
+            if read is not None and made.exists() and Path(read).exists() and made.samefile(read):
+                raise ParameterError(f"{made} is an input; it is left as it is")
     folder = Path(f"{path.name.split('.')[0] or 'data'}-fit") if fit is None else Path(fit)
+    if folder.exists() and folder.resolve() in out.resolve().parents:
+        raise ParameterError(f"{out} would be inside the folder of the fit; choose another place")
     label = label if label is not None else _label(folder, path)
     samples = read_table_file(path, label, labelled=True, alone=True, encoding=encoding)
     codes, classes = encode(samples.labels, f"{samples.name}, column {label!r}")

@@ -150,8 +150,18 @@ class Fitted:
 
     @property
     def ask_again(self) -> Any:
-        """The items to ask about again, the most valuable first; None without a crowd."""
-        return self.crowd and self.crowd.ask_again(self.rows)
+        """The items to ask about again, the most valuable first; None without a crowd.
+
+        Items that a person has checked are not among them.
+        """
+        if self.crowd is None:
+            return None
+        review = self.learned.review
+        found = self.crowd.ask_again(self.rows)
+        if review is None:
+            return found
+        checked = {self.rows[at] for at in review.rows}
+        return found[[row not in checked for row in found["row"]]].reset_index(drop=True)
 
     @property
     def recalls(self) -> dict[str, float]:

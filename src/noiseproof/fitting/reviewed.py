@@ -185,6 +185,8 @@ def read_decisions(path: str | Path) -> tuple[tuple[Decision, ...], str]:
         lines = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=separator_of(text)))
     except csv.Error as error:
         raise DataError(f"{path}: cannot be read as CSV ({error})") from None
+    if text.strip() and not lines:
+        raise DataError(f"{path}: no row has been decided")
     if not lines or any(name not in lines[0] for name in COLUMNS):
         raise DataError(
             f"{path}: expected the columns {', '.join(COLUMNS)}, as the review page exports them"
@@ -205,6 +207,8 @@ def _decisions(
             if what not in known:
                 hint = did_you_mean(what, known)
                 raise DataError(f"{path}, line {number}: {what!r} is not known{hint}")
+        if not given:
+            raise DataError(f"{path}, line {number}: given_label is empty")
         if (decision == SKIP) == bool(label):
             raise DataError(f"{path}, line {number}: a label for every row but those skipped")
         made = Decision(row, given, decision, label, which == RANDOM)

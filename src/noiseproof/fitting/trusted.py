@@ -1,12 +1,15 @@
 """Read which rows a person has checked, and their true labels."""
 
 from collections.abc import Sequence
+from io import StringIO
 from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.data.delimited import separator_of
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.files.spreadsheet import unescape
 from noiseproof.prepare.classes import MISSING, Classes, Codes
@@ -77,7 +80,10 @@ def _table(path: str) -> Any:
     import pandas as pd
 
     try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+        text = Path(path).read_text(encoding="utf-8-sig")
+        table = pd.read_csv(
+            StringIO(text), sep=separator_of(text), dtype=str, keep_default_na=False
+        )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
         raise DataError(f"{path}: expected a CSV file with the columns row and label") from None
     return table.map(unescape)

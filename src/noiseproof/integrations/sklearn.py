@@ -115,6 +115,11 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _setting(self, kind: type[Learner]) -> Learner:
         loss = losses.loss(self.loss) if isinstance(self.loss, str) else self.loss
+        if loss.weight is not None or loss.label_smoothing:
+            raise ParameterError(
+                "loss: a learner trains without class weights and label smoothing; use "
+                "fit(X, y, sample_weight=...), or a loss without them"
+            )
         setting = kind().with_loss(str(loss))
         if setting is None:
             raise ParameterError(f"{kind.name} takes no loss; use loss='auto', or another learner")

@@ -1,20 +1,35 @@
 """Deal rows into folds, so that every row is predicted by a model that has not seen it."""
 
+from typing import Any
+
 import numpy as np
+from scipy import sparse
 
 from noiseproof.errors import DataError
 from noiseproof.learn.learner import Floats, Labels
 from noiseproof.noise import stream
 
 
-def deal(labels: Labels, folds: int, seed: int) -> Labels:
+def deal(labels: Labels, folds: int, seed: int, of: Labels | None = None) -> Labels:
     """Return the fold of each row, with every class spread evenly over the folds.
+
+    Args:
+        labels: (N,) by which rows are spread.
+        folds: how many.
+        seed: seeds the shuffle.
+        of: (N,) a number for each row; rows of equal numbers share a fold.
 
     >>> np.bincount(deal(np.repeat([0, 1], [10, 5]), 5, seed=0))
     array([3, 3, 3, 3, 3])
+    >>> deal(np.repeat([0, 1], [4, 4]), 2, seed=0, of=np.arange(8) // 2)[::2]
+    array([0, 1, 1, 0])
     """
     if folds < 2:
         raise DataError(f"expected 2 folds or more, got {folds}")
+    if of is not None:
+        _, first, back = np.unique(of, return_index=True, return_inverse=True)
+        if max(folds, len(of) * DISTINCT) <= len(first) < len(of):
+            return deal(labels[first], folds, seed)[back]
     shuffled = stream(seed, "folds").permutation(len(labels))
     by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
     fold = np.empty(len(labels), dtype=np.int64)
@@ -22,6 +37,34 @@ def deal(labels: Labels, folds: int, seed: int) -> Labels:
     return fold
 
 
+#: If fewer rows than this share are distinct, features are a few categories, and equal rows are
+#: different cases rather than copies.
+DISTINCT = 0.1
+
+
+def alike(X: Any) -> Labels:
+    """Return (N,) a number for each row, equal for rows of equal features.
+
+    A copy of a row has its label, right or wrong. If it were trained on while the row is held out,
+    wrong labels would be predicted and taken for right ones.
+    """
+    odd = stream(0, "alike").integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
+    if sparse.issparse(X):
+        X = X.tocsr()
+        parts = X.data.astype(np.float32).view(np.uint32) * odd[X.indices]
+        total = np.concatenate([[np.uint64(0)], np.cumsum(parts, dtype=np.uint64)])
+        return np.asarray(total[X.indptr[1:]] - total[X.indptr[:-1]]).view(np.int64)
+    found = np.empty(len(X), dtype=np.uint64)
+    step = max(1, BLOCK // max(1, X.shape[1]))
+    for start in range(0, len(X), step):
+        # Adding 0 turns -0 into 0, which is equal and has other bits.
+        part = np.ascontiguousarray(X[start : start + step], dtype=np.float32) + np.float32(0)
+        found[start : start + step] = (part.view(np.uint32) * odd).sum(axis=1, dtype=np.uint64)
+    return found.view(np.int64)
+
+
+#: Numbers that are looked at in one go.
+BLOCK = 1 << 20
 #: Rows of a class that a sample has at least, where the class has them.
 LEAST = 10
 

@@ -14,7 +14,7 @@ from noiseproof.extras import need
 from noiseproof.learn.compare import Chosen, compare
 from noiseproof.learn.decide import Candidate
 from noiseproof.learn.ensemble import Ensemble, Member, sharpness_for
-from noiseproof.learn.folds import deal
+from noiseproof.learn.folds import alike, deal
 from noiseproof.learn.grow import grown, more_rows_help, rows_to_compare, sampled
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem
 from noiseproof.learn.learners import Linear, registry
@@ -141,7 +141,8 @@ def learn(
     learners = [learners] if isinstance(learners, str) else learners
     kinds, notes = _kinds(problem, learners)
     part, kept = sampled(problem, rows_to_compare(problem.shape))
-    few = Folds(part, deal(part.labels, min(folds, len(kept)), seed), deadline, progress)
+    fold = deal(part.labels, min(folds, len(kept)), seed, alike(part.features))
+    few = Folds(part, fold, deadline, progress)
     if len(labels) < FEW and (learners is None or Linear.name in learners):
         chosen = _few(few)
     else:
@@ -151,7 +152,7 @@ def learn(
     if len(kept) == len(labels):
         members, rows = few.keep(chosen.settings, chosen.weights, chosen.opinions), len(labels)
     else:
-        every = Folds(problem, deal(labels, folds, seed), np.inf, progress)
+        every = Folds(problem, deal(labels, folds, seed, alike(X)), np.inf, progress)
         chosen, members, rows = _of_all_rows(few, every, kept, chosen)
         used = every if rows == len(labels) else few
         notes.append(_of_so_many(few, len(kept), len(labels), rows))

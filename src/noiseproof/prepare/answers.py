@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from noiseproof.data.delimited import Delimited, as_labels
-from noiseproof.data.table import PARQUET, table_suffix
+from noiseproof.data.table import PARQUET, readable, table_suffix
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
 from noiseproof.prepare.inputs import as_samples
@@ -184,7 +184,8 @@ def _header(X: Any, encoding: str | None) -> list[str]:
     suffix = table_suffix(Path(X))
     if suffix is None or suffix in PARQUET:
         return []
-    return list(Delimited.look(Path(X), suffix, encoding).columns)
+    with readable(Path(X), encoding):
+        return list(Delimited.look(Path(X), suffix, encoding).columns)
 
 
 def _matching(columns: Sequence[str], patterns: Sequence[str], where: str | None) -> list[str]:
@@ -200,6 +201,8 @@ def _matching(columns: Sequence[str], patterns: Sequence[str], where: str | None
 def _wide(samples: Samples, seen: Samples, columns: Any, where: str) -> Asked:
     import pandas as pd
 
+    if columns.shape[1] == 0:
+        raise DataError(f"{where}: expected a column for each annotator")
     parts = [
         pd.Series(columns.iloc[:, at].to_numpy(dtype=object)) for at in range(columns.shape[1])
     ]
