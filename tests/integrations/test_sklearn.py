@@ -21,7 +21,7 @@ from noiseproof.integrations.sklearn import RobustClassifier
 IRIS = load_iris(return_X_y=True)
 
 
-@parametrize_with_checks([RobustClassifier(), RobustClassifier(learner="linear")])
+@parametrize_with_checks([RobustClassifier(minutes=0), RobustClassifier(learner="linear")])
 def test_scikit_learn_agrees(estimator, check):
     if check.func.__name__ == "check_array_api_input":
         pytest.skip("needs SCIPY_ARRAY_API")

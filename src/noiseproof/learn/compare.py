@@ -93,10 +93,9 @@ class Chosen:
     @property
     def judge(self) -> Learner:
         """The learner whose opinion treatments go by: the best that nothing was done for."""
-        row = next(
-            row for row in self.comparison if row.treatment == PLAIN and row.learner != ENSEMBLE
-        )
-        return of_name(row.learner, row.settings)
+        rows = [r for r in self.comparison if r.treatment == PLAIN and r.learner != ENSEMBLE]
+        found = [of_name(row.learner, row.settings) for row in rows]
+        return next((one for one in found if not one.models_noise), found[0])
 
     @classmethod
     def of_trial(
@@ -191,7 +190,9 @@ def _treat(folds: Folds, trials: Sequence[Trial]) -> tuple[list[Trial], Opinions
     """Try treatments of doubtful labels on the best learners."""
     labels, known = folds.problem.labels, folds.problem.known
     leaders = _leaders(trials)
-    judge = leaders[0]
+    # The posterior is that of true classes given a model of the labels, not of the true classes.
+    told = [trial for trial in trials if not trial.setting.learner.models_noise]
+    judge = best(told or trials)
     by_pairs = folds.pairs(judge.setting.learner)
     near = next((t for t in leaders if isinstance(t.setting.learner, Neighbours)), None)
     near_pairs = None if near is None else folds.pairs(near.setting.learner)
