@@ -1,6 +1,6 @@
 """Several answers a row: accuracy on true test labels by how the answers become labels.
 
-    python benchmarks/crowd.py --shared ../shared/data --cache CACHE [--data DIR] [--sets reviews]
+    python benchmarks/crowd.py --shared DIR --cache CACHE [--data DIR] [--sets reviews]
 
     reviews   film-review sentences as MiniLM embeddings, the answers of 203 workers, 5.6 a sentence
     trec      questions as MiniLM embeddings, the votes of 68 hand-written rules, 1.8 a question

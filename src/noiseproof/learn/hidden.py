@@ -11,15 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from noiseproof.learn.arrays import ArrayModel, expect
-from noiseproof.learn.learner import (
-    MOST_WORK,
-    Floats,
-    Learner,
-    Problem,
-    Shape,
-    Task,
-    Trained,
-)
+from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
 from noiseproof.learn.matrix import DenseBatch as Batch
 from noiseproof.learn.matrix import Matrix, Scaling
 from noiseproof.learn.objective import Objective
@@ -117,7 +109,7 @@ class Hidden(Learner):
     @classmethod
     def suits(cls, shape: Shape) -> bool:
         """Return whether the features are dense, with enough rows, and passes over them quick."""
-        return not shape.sparse and shape.rows >= LEAST_ROWS and shape.work <= MOST_WORK
+        return not shape.sparse and shape.rows >= LEAST_ROWS and shape.is_quick
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence[Self]:

@@ -53,9 +53,9 @@ class Shape:
     sparse: bool
 
     @property
-    def work(self) -> int:
-        """N·D·K, what one pass of a linear model over the rows costs."""
-        return self.rows * self.columns * self.classes
+    def is_quick(self) -> bool:
+        """Whether a linear model can pass over the rows some hundred times: N·D·K is not large."""
+        return self.rows * self.columns * self.classes <= MOST_WORK
 
     @property
     def is_vast(self) -> bool:

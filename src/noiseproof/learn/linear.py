@@ -11,15 +11,7 @@ from torch import Tensor
 
 from noiseproof.learn.arrays import ArrayModel, expect
 from noiseproof.learn.lbfgs import minimise
-from noiseproof.learn.learner import (
-    MOST_WORK,
-    Floats,
-    Learner,
-    Problem,
-    Shape,
-    Task,
-    Trained,
-)
+from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
 from noiseproof.learn.matrix import Matrix, Scale, Scaling, as_batch
 from noiseproof.learn.objective import Objective
 
@@ -102,7 +94,7 @@ class Linear(Learner):
     @classmethod
     def suits(cls, shape: Shape) -> bool:
         """Return whether some hundred passes over the rows are quick."""
-        return shape.sparse or shape.work <= MOST_WORK
+        return shape.sparse or shape.is_quick
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence[Self]:
