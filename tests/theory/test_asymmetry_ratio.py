@@ -221,6 +221,6 @@ def test_the_others():
 
 def test_it_takes_less_than_two_seconds():
     made = loss("AGCE(a=1e-5, q=0.3) + AUL(a=3, p=2) + AEL(a=2)")
-    start = time.perf_counter()
+    start = time.process_time()  # of this process: others may be busy
     numeric_asymmetry_ratio(made)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
