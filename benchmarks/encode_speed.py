@@ -24,11 +24,11 @@ import torch
 from PIL import Image
 
 from noiseproof import parallel
-from noiseproof.prepare.encoders import choose
-from noiseproof.prepare.encoders.encoder import PICTURES, TEXTS
-from noiseproof.prepare.encoders.pictures import PictureFiles
-from noiseproof.prepare.encoders.run import embed
-from noiseproof.prepare.encoders.texts import Texts
+from noiseproof.encoders import choose
+from noiseproof.encoders.encoder import PICTURES, TEXTS
+from noiseproof.encoders.pictures import PictureFiles
+from noiseproof.encoders.run import embed
+from noiseproof.encoders.texts import Texts
 
 WORDS = ("the", "a", "film", "plot", "is", "very", "good", "bad", "story", "cast", "of", "slow")
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image
 
-from noiseproof.prepare.encoders import choose
+from noiseproof.encoders import choose
 
 WORDS = ("good", "bad", "film", "plot", "fine", "dull", "a", "the", "very", "story")
 

@@ -11,8 +11,8 @@ from tiny_encoders import fresh, onnx_means, photos, text_folder  # noqa: F401
 
 import noiseproof as nf
 from noiseproof.cli import main
+from noiseproof.encoders import choose
 from noiseproof.errors import DataError, DataWarning, ParameterError
-from noiseproof.prepare.encoders import choose
 
 for module in ("transformers", "onnxruntime", "onnx"):
     pytest.importorskip(module)

@@ -23,7 +23,7 @@ def cache(
 
     Example: noiseproof cache --clear
     """
-    from noiseproof.prepare.encoders import cache as embeddings
+    from noiseproof.encoders import cache as embeddings
 
     removed = embeddings.clear() if clear else 0
     held = embeddings.held()

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.encoders.choose import AUTO, TFIDF, reopen
+from noiseproof.encoders.encoder import Identity
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.classes import Codes
-from noiseproof.prepare.encoders.choose import AUTO, TFIDF, reopen
-from noiseproof.prepare.encoders.encoder import Identity
 from noiseproof.prepare.image_features import ImageFeatures
 from noiseproof.prepare.kinds import understand
 from noiseproof.prepare.matrix_features import MatrixFeatures

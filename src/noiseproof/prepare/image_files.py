@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from noiseproof.data import images
 from noiseproof.data.folder import list_images
+from noiseproof.encoders.pictures import PictureFiles
 from noiseproof.errors import DataError
-from noiseproof.prepare.encoders.pictures import PictureFiles
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.memory import check_fits
 from noiseproof.prepare.pictures import Wanted, embedded

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.encoders.choose import choose, reopen
+from noiseproof.encoders.encoder import Encoder, Identity
+from noiseproof.encoders.pictures import PictureArray, PictureFiles
+from noiseproof.encoders.run import embed
 from noiseproof.errors import DataError
-from noiseproof.prepare.encoders.choose import choose, reopen
-from noiseproof.prepare.encoders.encoder import Encoder, Identity
-from noiseproof.prepare.encoders.pictures import PictureArray, PictureFiles
-from noiseproof.prepare.encoders.run import embed
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, Progress

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from noiseproof.data.table import table_suffix
+from noiseproof.encoders.choose import AUTO
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare import array_files
 from noiseproof.prepare.array_files import array_blocks, read_array_file
-from noiseproof.prepare.encoders.choose import AUTO
 from noiseproof.prepare.forms import BLOCK
 from noiseproof.prepare.image_files import image_blocks, read_image_folder
 from noiseproof.prepare.pictures import Wanted, encode_array

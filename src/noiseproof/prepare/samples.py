@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.prepare.encoders.encoder import Identity
+from noiseproof.encoders.encoder import Identity
 from noiseproof.prepare.forms import BLOCK
 from noiseproof.prepare.notes import Notes
 

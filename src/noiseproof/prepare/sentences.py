@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.prepare.encoders.choose import reopen
-from noiseproof.prepare.encoders.encoder import Identity
-from noiseproof.prepare.encoders.run import embed
-from noiseproof.prepare.encoders.texts import Texts
+from noiseproof.encoders.choose import reopen
+from noiseproof.encoders.encoder import Identity
+from noiseproof.encoders.run import embed
+from noiseproof.encoders.texts import Texts
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.words import texts_of
 from noiseproof.progress import SILENT, Progress

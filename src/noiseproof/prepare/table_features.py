@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from noiseproof.encoders.encoder import Identity
 from noiseproof.errors import DataError
 from noiseproof.prepare.columns import KINDS, Column, Number
-from noiseproof.prepare.encoders.encoder import Identity
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.sentences import Sentences

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from noiseproof.encoders.choose import AUTO, TFIDF, Facts, choose
+from noiseproof.encoders.encoder import TEXTS, Encoder
 from noiseproof.errors import ParameterError
 from noiseproof.noise import stream
 from noiseproof.prepare.classes import Codes
-from noiseproof.prepare.encoders.choose import AUTO, TFIDF, Facts, choose
-from noiseproof.prepare.encoders.encoder import TEXTS, Encoder
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.sentences import Sentences

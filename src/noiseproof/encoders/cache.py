@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof import files
+from noiseproof.encoders.encoder import TEXTS, Identity
 from noiseproof.errors import FileError, ParameterError
 from noiseproof.extras import need
-from noiseproof.prepare.encoders.encoder import TEXTS, Identity
 
 #: Bytes of a key: the start of a SHA-256.
 KEY = 16

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof import parallel
-from noiseproof.prepare.encoders import cache
-from noiseproof.prepare.encoders.encoder import Encoder
+from noiseproof.encoders import cache
+from noiseproof.encoders.encoder import Encoder
 from noiseproof.progress import SILENT, Progress
 
 #: The most embeddings that are written at a time, and so the most that an interruption costs.
@@ -57,6 +57,7 @@ class Embedded:
 
 def embed(encoder: Encoder, inputs: Inputs, progress: Progress = SILENT) -> Embedded:
     """Return the embedding of each input; equal ones are encoded once."""
+    cache.limit()  # a wrong setting is refused before any work
     keys = inputs.keys()
     first: dict[bytes, int] = {}
     for at, key in enumerate(keys):

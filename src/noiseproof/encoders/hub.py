@@ -1,12 +1,17 @@
 """Where a model of Hugging Face is on this machine; fetched only if the user named it."""
 
+from collections.abc import Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 from noiseproof.errors import DataError
 from noiseproof.extras import need
 
-#: The files that loading reads: no code, and no pickles beside safetensors.
-PATTERNS = ("*.json", "*.txt", "*.safetensors", "*.model")
+#: The files that loading reads: no code.
+PATTERNS = ("*.json", "*.txt", "*.model")
+#: The weights, the better first: pickles are fetched only where there are no safetensors, and
+#: loaded without running them.
+WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 
 
 def local_folder(word: str, download: bool = False) -> Path:
@@ -52,12 +57,25 @@ def _not_here(name: str) -> Path:
 
 def _fetched(name: str) -> Path:
     need("encoders", "huggingface_hub")
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import list_repo_files, snapshot_download
 
     try:
-        return Path(snapshot_download(name, allow_patterns=list(PATTERNS)))
+        weights = _weights(name, list_repo_files(name))
+        return Path(snapshot_download(name, allow_patterns=[*PATTERNS, weights]))
+    except DataError:
+        raise
     except Exception as error:  # of the network, the hub or the name
         said = " ".join(str(error).split())[:120] or type(error).__name__
         raise DataError(
             f"--encoder {name}: no such folder, and it cannot be fetched from Hugging Face ({said})"
         ) from None
+
+
+def _weights(name: str, files: Sequence[str]) -> str:
+    """Return the pattern of the weights to fetch."""
+    for pattern in WEIGHTS:
+        if any(fnmatch(file, pattern) for file in files):
+            return pattern
+    raise DataError(
+        f"--encoder {name}: its files hold no weights that PyTorch reads ({' or '.join(WEIGHTS)})"
+    )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.prepare.encoders.cache import KEY
+from noiseproof.encoders.cache import KEY
 
 
 class Texts:

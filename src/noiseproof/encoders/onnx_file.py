@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity, digest
 from noiseproof.errors import DataError
 from noiseproof.extras import need
-from noiseproof.prepare.encoders.encoder import PICTURES, TEXTS, Identity, digest
 
 #: No description is larger.
 LARGEST = 1 << 20

@@ -8,11 +8,11 @@ import pytest
 import torch
 from tiny_encoders import fresh, onnx_means, onnx_words, picture_folder, text_folder  # noqa: F401
 
+from noiseproof.encoders import choose, hub, lite0
+from noiseproof.encoders.choose import Facts, load
+from noiseproof.encoders.encoder import PICTURES, TEXTS
 from noiseproof.errors import DataError, MissingExtraError, ParameterError
 from noiseproof.models.efficientnet_lite0 import EfficientNetLite0
-from noiseproof.prepare.encoders import choose, hub, lite0
-from noiseproof.prepare.encoders.choose import Facts, load
-from noiseproof.prepare.encoders.encoder import PICTURES, TEXTS
 
 for module in ("transformers", "onnxruntime", "onnx"):
     pytest.importorskip(module)
@@ -145,6 +145,7 @@ def test_what_is_encoded_must_fit_the_encoder(tmp_path):
 
 def test_what_is_nowhere_is_one_line_and_only_a_named_model_is_fetched(tmp_path, monkeypatch):
     asked = []
+    monkeypatch.setattr("huggingface_hub.list_repo_files", lambda _: ["model.safetensors"])
     monkeypatch.setattr(
         "huggingface_hub.snapshot_download", lambda *a, **k: asked.append(a) or 1 / 0
     )
@@ -156,6 +157,46 @@ def test_what_is_nowhere_is_one_line_and_only_a_named_model_is_fetched(tmp_path,
     with pytest.raises(DataError, match="cannot be fetched from Hugging Face"):
         choose.choose("someone/some-model", Facts(TEXTS, 1))
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "fetched"),
+    [
+        (["config.json", "model.safetensors", "pytorch_model.bin"], "*.safetensors"),
+        (["config.json", "pytorch_model.bin", "tf_model.h5"], "pytorch_model*.bin"),
+        (["config.json", "tf_model.h5", "training_args.bin"], None),
+    ],
+)
+def test_pickled_weights_are_fetched_only_where_there_are_no_others(monkeypatch, files, fetched):
+    asked = []
+    monkeypatch.setattr("huggingface_hub.list_repo_files", lambda _: files)
+    monkeypatch.setattr(
+        "huggingface_hub.snapshot_download",
+        lambda _, allow_patterns: asked.append(allow_patterns) or "/fetched",
+    )
+    if fetched:
+        assert str(hub.local_folder("someone/some-model", download=True)) == "/fetched"
+        assert [p for p in asked[0] if p not in hub.PATTERNS] == [fetched]
+    else:
+        with pytest.raises(DataError, match="hold no weights that PyTorch reads"):
+            hub.local_folder("someone/some-model", download=True)
+        assert asked == []
+
+
+def test_a_slip_in_the_name_of_an_encoder_is_not_looked_up_elsewhere():
+    with pytest.raises(ParameterError, match="did you mean 'efficientnet-lite0'"):
+        load("efficientnet_lite0", PICTURES, download=True)
+    with pytest.raises(ParameterError, match="did you mean 'patches'"):
+        choose.choose("patchs", Facts(PICTURES, 9, 64))
+    with pytest.raises(DataError, match="not in the local cache"):  # may be there: no slip
+        load("bert-base-uncased", TEXTS)
+
+
+def test_a_wrong_limit_of_the_cache_is_refused_before_an_encoder_is_loaded(monkeypatch):
+    monkeypatch.setenv("NOISEPROOF_CACHE_LIMIT", "much")
+    monkeypatch.setattr(lite0, "load", lambda *_: pytest.fail("loaded"))
+    with pytest.raises(ParameterError, match="NOISEPROOF_CACHE_LIMIT: expected gigabytes"):
+        load(lite0.NAME, PICTURES)
 
 
 def test_auto_for_pictures(monkeypatch):
@@ -209,8 +250,8 @@ def test_lite0_knows_photos():
     from sklearn.linear_model import RidgeClassifier
 
     from noiseproof import data
-    from noiseproof.prepare.encoders.pictures import PictureArray
-    from noiseproof.prepare.encoders.run import embed
+    from noiseproof.encoders.pictures import PictureArray
+    from noiseproof.encoders.run import embed
 
     photos = data.load("cifar10").train
     images, labels = photos.inputs[:600].numpy(), photos.labels[:600].numpy()

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from noiseproof.encoders.encoder import PICTURES, Identity
 from noiseproof.errors import DataError
 from noiseproof.extras import missing, need
 from noiseproof.models.efficientnet_lite0 import WIDTH, EfficientNetLite0
-from noiseproof.prepare.encoders.encoder import PICTURES, Identity
 
 NAME = "efficientnet-lite0"
 SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"

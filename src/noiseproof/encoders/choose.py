@@ -1,11 +1,13 @@
 """From the word that a user gives to an encoder; ``auto`` takes the best that is installed."""
 
 from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
 
+from noiseproof.encoders import cache, hub, huggingface, lite0, onnx_file
+from noiseproof.encoders.encoder import PICTURES, TEXTS, Encoder, Identity
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.extras import missing
-from noiseproof.prepare.encoders import hub, huggingface, lite0, onnx_file
-from noiseproof.prepare.encoders.encoder import PICTURES, TEXTS, Encoder, Identity
 
 AUTO, PATCHES, TFIDF = "auto", "patches", "tfidf"
 #: What is made without a network.
@@ -66,6 +68,8 @@ def load(
     download: bool = False,
 ) -> Encoder:  # fmt: skip
     """Load the encoder that a word means."""
+    cache.limit()  # a wrong setting is refused before any work
+    _check_spelling(word)
     found: Encoder
     if lite0.claims(word):
         found = lite0.load(word, encodes, size, typical)
@@ -78,6 +82,15 @@ def load(
     _loaded.clear()
     _loaded[found.identity] = found
     return found
+
+
+def _check_spelling(word: str) -> None:
+    """Refuse a word that is nearly one of ours; Hugging Face would be asked for it otherwise."""
+    known = (AUTO, *PLAIN.values(), lite0.NAME)
+    if word in known or "/" in word or Path(word).exists():
+        return
+    if near := get_close_matches(word.casefold(), known, n=1, cutoff=0.75):
+        raise ParameterError(f"--encoder {word}: no such encoder; did you mean {near[0]!r}?")
 
 
 def reopen(identity: Identity) -> Encoder:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.data.images import decode, dimensions
+from noiseproof.encoders.cache import KEY
+from noiseproof.encoders.choose import Facts
+from noiseproof.encoders.encoder import PICTURES
 from noiseproof.errors import DataError
 from noiseproof.parallel import cores
-from noiseproof.prepare.encoders.cache import KEY
-from noiseproof.prepare.encoders.choose import Facts
-from noiseproof.prepare.encoders.encoder import PICTURES
 
 Pixels = NDArray[np.uint8]
 #: How many pictures are looked at to find out what they are like.

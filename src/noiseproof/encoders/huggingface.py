@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity, digest
+from noiseproof.encoders.hub import local_folder
 from noiseproof.errors import DataError
 from noiseproof.extras import need
-from noiseproof.prepare.encoders.encoder import PICTURES, TEXTS, Identity, digest
-from noiseproof.prepare.encoders.hub import local_folder
 
 #: A text is cut off after this many tokens, or fewer where the model says so.
 TOKENS = 256

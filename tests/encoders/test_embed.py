@@ -11,12 +11,12 @@ from tiny_encoders import fresh, photos  # noqa: F401
 
 from noiseproof import files
 from noiseproof.cli import main
+from noiseproof.encoders import cache, run
+from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity
+from noiseproof.encoders.pictures import PictureArray, PictureFiles
+from noiseproof.encoders.run import embed
+from noiseproof.encoders.texts import Texts
 from noiseproof.errors import FileError, ParameterError
-from noiseproof.prepare.encoders import cache, run
-from noiseproof.prepare.encoders.encoder import PICTURES, TEXTS, Identity
-from noiseproof.prepare.encoders.pictures import PictureArray, PictureFiles
-from noiseproof.prepare.encoders.run import embed
-from noiseproof.prepare.encoders.texts import Texts
 from noiseproof.progress import Progress
 
 
