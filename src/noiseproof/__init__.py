@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from noiseproof import errors, noise
     from noiseproof.advise.recommend import recommend
     from noiseproof.fitting.fit import fit
+    from noiseproof.fitting.model import load
     from noiseproof.losses import (
         AEL,
         AGCE,
@@ -108,6 +109,7 @@ __all__ = [
     "is_completely_asymmetric",
     "is_symmetric",
     "linear_loss",
+    "load",
     "loss",
     "minimise_risk",
     "noise",
@@ -119,17 +121,18 @@ __all__ = [
 
 #: Where the names come from, each room above the one before. A name is imported when first asked
 #: for, so that `noiseproof --help` does not wait for torch, nor a training loop for pandas.
-_ROOMS = ("losses", "theory", "advise.recommend", "fitting.fit")
+_ROOMS = ("losses", "theory", "advise.recommend", "fitting.fit", "fitting.model")
 _ARE_ROOMS = ("errors", "integrations", "noise")
+_NEED_FIT = ("fit", "load")
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of ours
     if missing("pandas", "sklearn"):  # without the extra `fit`, import * and help() work
-        __all__.remove("fit")
+        __all__ = [name for name in __all__ if name not in _NEED_FIT]
 
     def __getattr__(name: str) -> Any:
         if name in _ARE_ROOMS:
             return import_module(f"{__name__}.{name}")
-        if name in __all__ or name == "fit":
+        if name in __all__ or name in _NEED_FIT:
             for room in _ROOMS:
                 module = import_module(f"{__name__}.{room}")
                 if hasattr(module, name):

@@ -15,7 +15,7 @@ from noiseproof.errors import DataError, ParameterError
 from noiseproof.files import write_manifest
 from noiseproof.fitting.evaluate import estimated, gain_on_true
 from noiseproof.fitting.fit import fit
-from noiseproof.fitting.model import load_model
+from noiseproof.fitting.model import load
 from noiseproof.fitting.predict import predict_file
 from noiseproof.fitting.summary import lines
 from noiseproof.noise import TransitionMatrix, estimate, symmetric
@@ -83,9 +83,9 @@ def test_a_saved_model_predicts_the_same_in_another_process(fitted, tmp_path):
             assert array.dtype.kind in "fi"
     TEST.to_csv(tmp_path / "test.csv", index=False)
     code = (
-        "import sys; from noiseproof.fitting.model import load_model; "
+        "import sys; from noiseproof import load; "
         "from noiseproof.fitting.predict import predict_file; "
-        "predict_file(load_model(sys.argv[1]), *sys.argv[2:])"
+        "predict_file(load(sys.argv[1]), *sys.argv[2:])"
     )
     files = [str(tmp_path / name) for name in ("test.csv", "out.csv")]
     subprocess.run([sys.executable, "-c", code, str(folder), *files], check=True)
@@ -136,14 +136,14 @@ def test_a_damaged_model_is_one_line(fitted, tmp_path, damage):
     whole = (folder / "model" / damage).read_bytes()
     (folder / "model" / damage).write_bytes(whole + b" ")
     with pytest.raises(DataError, match=rf"model/{damage} has changed since the fit; fit again"):
-        load_model(folder)
+        load(folder)
     (folder / "model" / damage).write_bytes(b"{")
     write_manifest(folder)  # somebody made it look as if the fit had written it
     with pytest.raises(DataError, match="the model is damaged"):
-        load_model(folder)
+        load(folder)
     (folder / "model" / damage).unlink()
     with pytest.raises(DataError, match=r"no model of noiseproof.s|damaged"):
-        load_model(folder)
+        load(folder)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_files_of_different_models_are_told(fitted, tmp_path, file, change):
         path.write_text(json.dumps(content))
     write_manifest(tmp_path / "out")
     with pytest.raises(DataError, match=r"not of one model|the model is damaged"):
-        load_model(tmp_path / "out")
+        load(tmp_path / "out")
 
 
 def test_arrays_that_unpack_to_any_size_are_not_unpacked(fitted, tmp_path):
@@ -181,7 +181,7 @@ def test_arrays_that_unpack_to_any_size_are_not_unpacked(fitted, tmp_path):
     np.savez_compressed(folder / "model" / MODEL_FILES[-1], weight=np.zeros(10**6))
     write_manifest(folder)
     with pytest.raises(DataError, match="the model is damaged"):
-        load_model(folder)
+        load(folder)
 
 
 def test_what_does_not_fit_is_noted():
@@ -237,7 +237,7 @@ def test_classes_keep_their_type():
 def test_a_saved_model_knows_the_type_of_its_classes(tmp_path):
     X, labels = FRAME[:90].drop(columns="kind").to_numpy(), (np.arange(90) % 3).astype(np.uint8)
     folder = fit(X, labels).save(tmp_path / "out")
-    assert load_model(folder).classes.values.dtype == np.uint8
+    assert load(folder).classes.dtype == np.uint8
 
 
 def test_test_rows_that_were_trained_on_are_counted_and_said(tmp_path):
@@ -290,7 +290,7 @@ def test_decimal_commas_are_read_at_fit_and_predict(tmp_path):
     assert predict_file(found.model, new, out).notes[0] == note
     assert pd.read_csv(out)["prediction"].tolist() == ["cat", "cat"]
     found.save(tmp_path / "out")
-    model = load_model(tmp_path / "out")
+    model = load(tmp_path / "out")
     predicted = []
     for row in ("4000,0;0;0;0", "4.000;0;0;0"):  # the point is that of thousands in both
         new.write_text(f"length;weight;age;speed\n{row}\n")

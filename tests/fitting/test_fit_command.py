@@ -58,6 +58,26 @@ def test_each_step_has_a_line(capsys, home, tmp_path):
     assert "true labels, estimated" in text
 
 
+def test_a_test_file_whose_columns_differ_is_said_even_quietly(capsys, home, tmp_path):
+    FRAME.assign(age=None).to_csv(tmp_path / "new.csv", index=False)
+    command = ("fit", home / "pets.csv", "--label", "kind", "--test", tmp_path / "new.csv")
+    warning = "new.csv (test): columns that were filled at the fit are empty: age"
+    out = tmp_path / "out"
+    code, text, err = run(capsys, *command, "--out", out, "--strict")
+    assert (code, len(err.splitlines()), out.exists()) == (2, 1, False)
+    assert err.rstrip().endswith(f"{warning} (--strict)")
+    code, text, err = run(capsys, *command, "--out", out, "--quiet")
+    assert (code, len(text.splitlines()), len(err.splitlines())) == (0, 1, 1)
+    assert err.startswith("warning: ")
+    assert err.rstrip().endswith(warning)
+    assert warning in (out / "report.html").read_text()
+    assert json.loads((out / "summary.json").read_text())["accuracy"]["test_warnings"][0].endswith(
+        warning
+    )
+    code, text, err = run(capsys, *command, "--out", out, "--force")
+    assert (code, err, text.count(warning)) == (0, "", 1)
+
+
 def test_json_and_force(capsys, home, tmp_path):
     out = tmp_path / "out"
     command = ("fit", home / "pets.csv", "--label", "kind", "--out", out, "--json")

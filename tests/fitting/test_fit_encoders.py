@@ -98,16 +98,16 @@ def test_a_folder_of_texts_that_was_tampered_with(tmp_path):
     rows, folder = table(), text_folder(tmp_path / "encoder")
     fitted = nf.fit(rows, "y", encoder=str(folder), **QUICK)
     fitted.save(tmp_path / "fit")
-    from noiseproof.fitting.model import load_model
+    from noiseproof.fitting.model import load
     from noiseproof.prepare.inputs import as_samples
 
-    model = load_model(tmp_path / "fit")
+    model = load(tmp_path / "fit")
     same = model.probabilities(as_samples(rows.drop(columns="y"), labelled=False))
     np.testing.assert_allclose(same, fitted.predict_proba(rows.drop(columns="y")), atol=1e-6)
     text_folder(folder, seed=1)
     choose._loaded.clear()
     with pytest.raises(DataError, match="its files are not those of the fit"):
-        load_model(tmp_path / "fit")
+        load(tmp_path / "fit")
 
 
 def test_texts_are_read_beside_numbers(tmp_path):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import noiseproof as nf
 from noiseproof.errors import DataError
 from noiseproof.files.manifest import write_manifest
-from noiseproof.fitting.model import load_model
+from noiseproof.fitting.model import load
 from noiseproof.learn.learners import registry
 from noiseproof.prepare.inputs import as_samples
 
@@ -71,7 +71,7 @@ def test_a_changed_model_is_refused_in_one_line_or_predicts(saved, tmp_path, dat
     write_manifest(folder)  # as whoever means harm would
     refused = None
     try:
-        model = load_model(folder)
+        model = load(folder)
     except DataError as error:
         refused = str(error)
     if refused is not None:

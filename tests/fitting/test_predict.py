@@ -16,7 +16,7 @@ from noiseproof.cli import main
 from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.files.spreadsheet import unescape
 from noiseproof.fitting.fit import fit
-from noiseproof.fitting.model import Model
+from noiseproof.fitting.model import Model, load
 from noiseproof.fitting.predict import predict_file
 from noiseproof.prepare.classes import Classes
 from noiseproof.prepare.features import learn_features
@@ -61,11 +61,10 @@ def run(capsys, *arguments):
 
 
 def test_a_file_is_predicted_as_its_rows_are(home, tmp_path):
-    from noiseproof.fitting.model import load_model
-
-    model = load_model(home / "pets-fit")
+    model = load(home / "pets-fit")
     frame = pd.read_csv(home / "pets.csv")
-    expected = model.probabilities(Samples("t", frame.drop(columns="kind")))
+    expected = model.predict_proba(frame.drop(columns="kind"))
+    assert (model.predict_proba(home / "pets.csv") == expected).all()
     (tmp_path / "parts").mkdir()
     frame[:40].to_parquet(tmp_path / "parts" / "a.parquet")
     frame[40:].to_parquet(tmp_path / "parts" / "b.parquet")
@@ -174,10 +173,15 @@ def test_columns_that_changed_are_said_even_quietly_and_fail_where_that_is_wante
         assert sorted(os.listdir(tmp_path)) == ["new.csv"]
 
 
-def test_python_hears_warnings_too():
+def test_python_hears_warnings_too(home):
     model = stub("ab", pd.DataFrame({"x": np.arange(30.0) ** 2, "z": np.arange(30.0) % 7}))
     with pytest.warns(DataWarning, match="columns not there, taken as empty: z"):
-        model.probabilities(Samples("t", pd.DataFrame({"x": [1.0]})))
+        model.predict(pd.DataFrame({"x": [1.0]}))
+    frame = pd.read_csv(home / "pets.csv")
+    with pytest.warns(DataWarning, match="are empty: age") as heard:
+        fitted = fit(frame, "kind", test=(frame.drop(columns="kind").assign(age=None), TRUE))
+    assert [warning.filename for warning in heard] == [__file__]
+    assert fitted.test.warnings[0].endswith("are empty: age")
 
 
 def test_embeddings_go_with_a_model_of_embeddings(home, tmp_path):

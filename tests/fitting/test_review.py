@@ -122,7 +122,7 @@ def test_the_random_list_hides_proposals_and_measures_exactly(home, page):
 
 
 def key_of(fitted, name):
-    return str(list(fitted.model.classes.names).index(name) + 1)
+    return str(list(fitted.model.coding.names).index(name) + 1)
 
 
 def test_what_was_reviewed_goes_back_into_fit_and_clean(home, page, tmp_path, capsys):
@@ -311,7 +311,7 @@ def test_the_page_is_quick_with_ten_thousand_doubtful_rows(home, tmp_path):
 def test_what_was_counted_bounds_the_noise():
     """However the rows were chosen, flips that a person saw are there."""
     fitted = fit(FRAME, "kind", **QUICK)
-    code = {name: k for k, name in enumerate(fitted.model.classes.names)}
+    code = {name: k for k, name in enumerate(fitted.model.coding.names)}
     given, true = fitted.learned.labels, np.array([code[name] for name in TRUE])
     for rows in (np.flatnonzero(WRONG), np.flatnonzero(WRONG)[:3], np.flatnonzero(~WRONG)[:9]):
         reviewed = Reviewed(rows, given[rows], true[rows], np.zeros(len(rows), bool))

@@ -70,12 +70,13 @@ assert nf.noise.parse("symmetric:0.4")
 assert str(nf.recommend(T))
 
 assert says("fit", lambda: nf.fit)
+assert says("fit", lambda: nf.load)
 assert says("fit", lambda: __import__("noiseproof.integrations.sklearn"))
 assert says("fit", lambda: __import__("noiseproof.data").data.load("digits"))
 assert says("bench", T.plot)
 assert says("bench", nf.audit("MAE", classes=4).plot)
 with redirect_stdout(io.StringIO()):
     pydoc.help(nf)
-assert "fit" not in dir(nf)
+assert not {"fit", "load"} & {*dir(nf)}
 assert "recommend" in dir(nf)
 print("bare: all right")

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from noiseproof.cli.app import (
     SeedOption,
     app,
 )
+from noiseproof.errors import DataWarning
 from noiseproof.progress import on_terminal, printable
 
 if TYPE_CHECKING:
@@ -92,6 +94,10 @@ def fit(
     ] = 5.0,
     seed: SeedOption = 0,
     encoding: EncodingOption = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Fail if the columns of --test differ; write nothing."),
+    ] = False,
     force: ForceOption = False,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
@@ -108,7 +114,7 @@ def fit(
         trusted=trusted, reviewed=reviewed, annotator=annotator, item=item, answers=answers,
         aggregation=aggregation, embeddings=embeddings, test_embeddings=test_embeddings,
         encoder=encoder, learners=learner, search=search, minutes=minutes, seed=seed,
-        encoding=encoding,
+        encoding=encoding, strict=strict,
     )  # fmt: skip
     if as_json:
         print(json.dumps(fitted.summary | {"folder": str(folder)}, indent=1, ensure_ascii=False))
@@ -125,9 +131,13 @@ def _fit(
     from noiseproof.fitting.fit import fit as fit_data
 
     files.check_folder(folder, force)
-    with on_terminal(silent, sys.stdout) as progress:
+    with on_terminal(silent, sys.stdout) as progress, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # progress tells them, or the lines below
         fitted = fit_data(file, label, **options, progress=progress)
         fitted.save(folder, force)
+    if silent and fitted.test is not None:
+        for line in fitted.test.warnings:
+            print(f"warning: {printable(line)}", file=sys.stderr)
     return fitted
 
 

@@ -37,7 +37,8 @@ def predict(
     ] = None,
     encoding: EncodingOption = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Write nothing if columns changed since the fit.")
+        bool,
+        typer.Option("--strict", help="Fail if columns changed since the fit; write nothing."),
     ] = False,
     force: ForceOption = False,
     quiet: QuietOption = False,
@@ -47,11 +48,11 @@ def predict(
 
     Example: noiseproof predict reviews-fit new.csv --out predictions.csv
     """
-    from noiseproof.fitting.model import load_model
+    from noiseproof.fitting.model import load
     from noiseproof.fitting.predict import check_out, predict_file
 
     check_out(out, force, file, folder)
-    model = load_model(folder, encoder)
+    model = load(folder, encoder)
     silent = quiet or as_json
     with on_terminal(silent) as progress:
         progress.step("predict")

@@ -1,35 +1,31 @@
-"""Fit a model to a user's noisy data, and collect everything to report about it."""
+"""Fit a model to a user's noisy data: read, prepare, learn, measure."""
 
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from noiseproof.errors import DataError, ParameterError
+from noiseproof.errors import DataWarning, ParameterError
 from noiseproof.fitting import crowd, evaluate
-from noiseproof.fitting.before import compare_with_given
-from noiseproof.fitting.fitted import NOISY, Fitted, Test
-from noiseproof.fitting.looks import as_seen, looks, picture_folder
+from noiseproof.fitting.before import BeforeAndAfter, compare_with_given
+from noiseproof.fitting.fitted import NOISY, Fitted
+from noiseproof.fitting.labels import Labels, settle
+from noiseproof.fitting.looks import looks
 from noiseproof.fitting.model import Model
-from noiseproof.fitting.reviewed import fingerprint, match
+from noiseproof.fitting.rows import Rows, read_rows
 from noiseproof.fitting.summary import lines
+from noiseproof.fitting.tested import TestSet, read_test
 from noiseproof.fitting.trusted import trusted_rows
 from noiseproof.learn.learn import MINUTES, Learned, learn
 from noiseproof.learn.learn import check as check_learning
-from noiseproof.prepare.checks import Checked, check, row_hashes
-from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
-from noiseproof.prepare.features import Preprocessor, learn_features, reading
-from noiseproof.prepare.inputs import as_samples
+from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.notes import Notes
-from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, Progress
 
 CHECKED = "measured on checked rows, by models chosen and trained without them"
-MEASURED = "measured on the test file, whose labels are taken to be true"
 
 
 def fit(
@@ -54,6 +50,7 @@ def fit(
     folds: int = 5,
     seed: int = 0,
     encoding: str | None = None,
+    strict: bool = False,
     progress: Progress = SILENT,
 ) -> Fitted:
     """Estimate how noisy the labels are, choose and train a model, and find the wrong rows.
@@ -92,6 +89,8 @@ def fit(
         folds: the number of folds.
         seed: seeds everything random.
         encoding: the encoding of a text file; None is UTF-8.
+        strict: whether columns of ``test`` that differ from those of X are an error; otherwise
+            they are a warning.
         progress: receives each step.
 
     >>> numbers = np.random.default_rng(0)
@@ -104,79 +103,57 @@ def fit(
     ['up', 'down']
     """
     start = time.perf_counter()
-    notes, filled = Notes(), Notes()
     text = [text] if isinstance(text, str) else text
     losses = [losses] if isinstance(losses, str) else losses
     _check_options(test, embeddings, test_embeddings, trusted, reviewed)
     check_learning(learners, losses, search, minutes)
+
     progress.step("load")
-    reads: dict[str, Any] = {
-        "embeddings": embeddings, "encoding": encoding, "encoder": encoder, "progress": progress,
-    }  # fmt: skip
-    asked = crowd.gather(X, y, answers, annotator, item, aggregation, **reads)
-    if asked is None:
-        samples = as_samples(X, y, **reads)
-        folder = picture_folder(X, samples)
-        seen = as_seen(samples, X, y, embeddings, encoding)
-        own = fingerprint(seen, len(samples), folder)
-        samples, codes, classes, places, checked = _labelled(samples, y)
-        rows: Any = tuple(samples.rows) if samples.rows else tuple(places.tolist())
-    else:
-        samples, seen, rows, classes = asked.samples, asked.seen, asked.rows, asked.classes
-        folder = None if seen.kind == "table" else picture_folder(X, samples)
-        own = fingerprint(seen, len(samples), folder)
-        codes, places, checked = crowd.check_items(asked)
-    known: Any = None if trusted is None else trusted_rows(trusted, rows, classes)
+    rows = read_rows(
+        X, y, answers=answers, annotator=annotator, item=item, aggregation=aggregation,
+        embeddings=embeddings, encoding=encoding, encoder=encoder, progress=progress,
+    )  # fmt: skip
+    known = None if trusted is None else trusted_rows(trusted, rows.names, rows.classes)
+
+    treated, filled = Notes(), Notes()
     features = learn_features(
-        samples, text, seed, notes, codes=codes, encoder=encoder, progress=progress
+        rows.samples, text, seed, treated, codes=rows.codes, encoder=encoder, progress=progress
     )
-    tested, unfit = None, list[str]()
-    if test is not None:
-        options = {"embeddings": test_embeddings, "encoding": encoding}
-        tested, unfit = _test_set(test, y, features, classes, options)
-    matrix = features.transform(samples, filled, progress)
-    again = 0 if tested is None else _seen(samples, matrix, tested)
-    said = tuple(dict.fromkeys((*samples.notes, *notes.lines, *filled.lines, *unfit)))
-    for line in (checked.line, *checked.warnings, *said):
-        progress.say(line)
-    heard = crowd.consult(asked, matrix, aggregation, folds, seed, minutes, progress)
-    if heard is not None:
-        codes = heard.labels
-    random = decided = None
-    if reviewed is not None:
-        decided = match(reviewed, rows, codes, classes, samples.name, own)
-        codes, known, random = decided.as_given(codes), decided.trusted, decided.random
-    shown = looks(seen, matrix, codes, places, text, folder)
-    seen = samples.inputs = None  # frees memory: only the features are needed from here on
-    how: dict[str, Any] = {
-        "learners": learners, "losses": losses, "names": classes.names, "seed": seed,
-        "folds": folds, "search": search, "minutes": minutes, "progress": progress,
-    }  # fmt: skip
-    if heard is not None:
-        how |= {"soft": heard.soft, "judge": heard.judge}
-    learned = learn(matrix, codes, len(classes), trusted=known, random=random, **how)
-    change = None
-    if decided is not None:
-        learned = replace(learned, estimate=decided.informed(learned))
-        change = compare_with_given(matrix, codes, len(classes), decided, learned, **how)
+    tested = None
+    if test is not None:  # before the rest, so that a mistake in it shows at once
+        tested = read_test(
+            test, y, features, rows.classes, strict, embeddings=test_embeddings, encoding=encoding
+        )
+    matrix = features.transform(rows.samples, filled, progress)
+    again = 0 if tested is None else tested.seen_in(rows.samples, matrix)
+    notes = _say(rows, [*treated.lines, *filled.lines], tested, progress)
+
+    heard = crowd.consult(rows.asked, matrix, aggregation, folds, seed, minutes, progress)
+    labels = settle(rows, known, heard, reviewed)
+    shown = looks(rows.seen, matrix, labels.codes, rows.places, text, rows.folder)
+    rows.free()  # only the features are needed from here on
+    learned, change = _learn(
+        matrix, labels, len(rows.classes), learners=learners, losses=losses, seed=seed,
+        names=rows.classes.names, folds=folds, search=search, minutes=minutes, progress=progress,
+    )  # fmt: skip
+
     predicted = learned.probabilities.argmax(axis=1)
-    right = predicted == codes if heard is None else heard.right(predicted)
     label = y if isinstance(y, str) else ""
     fitted = Fitted(
-        model=Model(classes, features, learned.model, label, embeddings is not None),
+        model=Model(rows.classes, features, learned.model, label, embeddings is not None),
         learned=learned,
-        checked=checked,
-        notes=(*said, *learned.notes),
-        rows=rows,
+        checked=rows.checked,
+        notes=(*notes, *learned.notes),
+        rows=rows.names,
         looks=shown,
-        fingerprint=own,
-        noisy=evaluate.measured(right, NOISY),
-        true=evaluate.estimated(predicted, codes, learned.estimate),
+        fingerprint=rows.fingerprint,
+        noisy=evaluate.measured(labels.right(predicted), NOISY),
+        true=evaluate.estimated(predicted, labels.codes, learned.estimate),
         checked_rows=None if learned.checked is None else evaluate.exact(learned.checked, CHECKED),
-        test=None if tested is None else _test(learned, tested, again),
+        test=None if tested is None else tested.measure(learned, again),
         seed=seed,
         seconds=time.perf_counter() - start,
-        reviewed=decided,
+        reviewed=labels.reviewed,
         change=change,
         crowd=heard,
     )
@@ -202,67 +179,29 @@ def _check_options(
         raise ParameterError("--test: beside --embeddings it needs --test-embeddings")
 
 
-def _labelled(samples: Samples, y: Any) -> tuple[Samples, Codes, Classes, Codes, Checked]:
-    """Return the labelled rows, their labels, and which of all rows they are."""
-    where = f"{samples.name}, column {y!r}" if isinstance(y, str) else samples.name
-    codes, classes = encode(samples.labels, where)
-    rows = np.flatnonzero(codes != MISSING)
-    unlabelled = len(samples) - len(rows)
-    if unlabelled:
-        samples, codes = samples.take(rows), codes[rows]
-    return samples, codes, classes, rows, check(samples, codes, classes, unlabelled)
+def _say(
+    rows: Rows, treated: Sequence[str], tested: TestSet | None, progress: Progress
+) -> tuple[str, ...]:
+    """Say how the data were read and treated; return the notes among it."""
+    told, changed = ((), ()) if tested is None else (tested.notes, tested.changed)
+    notes = tuple(dict.fromkeys((*rows.samples.notes, *treated, *told)))
+    for line in (rows.checked.line, *rows.checked.warnings, *notes):
+        if line not in changed:  # those are told with the measurement
+            progress.say(line)
+    for line in changed:
+        warnings.warn(line, DataWarning, stacklevel=3)
+    return notes
 
 
-class _Tested(NamedTuple):
-    """A test set: its raw rows, their features and their labels."""
-
-    samples: Samples
-    matrix: Any
-    codes: Codes
-
-
-def _test_set(
-    test: Any, y: Any, features: Preprocessor, classes: Classes, options: dict[str, Any]
-) -> tuple[_Tested, list[str]]:
-    """Return the test set, and notes on what did not match the training data."""
-    if isinstance(test, tuple):
-        if len(test) != 2:
-            raise ParameterError("expected test as (X, y) or as a path")
-        samples = as_samples(*test, **reading(features))
-    else:
-        label = y if isinstance(y, str) else None
-        samples = as_samples(test, label, **options, **reading(features))
-    where, notes = f"{samples.name} (test)", Notes()
-    codes = classes.codes(samples.labels, where)
-    rows = np.flatnonzero(codes != MISSING)
-    if len(rows) == 0:
-        raise DataError(f"{where}: every label is missing")
-    if len(rows) < len(codes):
-        samples = samples.take(rows)
-    matrix = features.transform(samples, notes)
-    said = [f"{where}: {line}" for line in (*samples.notes, *notes.lines)]
-    return _Tested(samples, matrix, codes[rows]), said
-
-
-def _seen(samples: Samples, matrix: Any, tested: _Tested) -> int:
-    """Return how many test rows have the features of a training row."""
-    if samples.kind == tested.samples.kind == "images":
-        # Compare pixels: computed features differ in their last bits from batch to batch.
-        ours, theirs = row_hashes(samples.inputs), row_hashes(tested.samples.inputs)
-    else:
-        ours, theirs = row_hashes(matrix), row_hashes(tested.matrix)
-    return int(np.isin(theirs, ours).sum())
-
-
-def _test(learned: Learned, tested: _Tested, seen: int) -> Test:
-    """Measure the model and the best plain cross entropy on the same rows."""
-    codes = tested.codes
-    ours, plain = (
-        one.probabilities(tested.matrix).argmax(axis=1) for one in (learned.model, learned.baseline)
-    )
-    return Test(
-        len(codes),
-        seen,
-        evaluate.measured(ours == codes, MEASURED),
-        evaluate.measured(plain == codes, MEASURED),
-    )
+def _learn(
+    matrix: Any, labels: Labels, classes: int, **options: Any
+) -> tuple[Learned, BeforeAndAfter | None]:
+    """Learn from the features; after a review, also say what it changed."""
+    options |= labels.options
+    decided = labels.reviewed
+    random = None if decided is None else decided.random
+    learned = learn(matrix, labels.codes, classes, trusted=labels.trusted, random=random, **options)
+    if decided is None:
+        return learned, None
+    learned = replace(learned, estimate=decided.informed(learned))
+    return learned, compare_with_given(matrix, labels.codes, classes, decided, learned, **options)

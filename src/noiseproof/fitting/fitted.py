@@ -16,46 +16,12 @@ from noiseproof.fitting.looks import Looks
 from noiseproof.fitting.model import Model
 from noiseproof.fitting.reviewed import Reviewed
 from noiseproof.fitting.summary import summarise
+from noiseproof.fitting.tested import Test
 from noiseproof.learn.learn import Learned
 from noiseproof.noise import EstimatedTransition
 from noiseproof.prepare.checks import Checked
-from noiseproof.prepare.features import reading
-from noiseproof.prepare.inputs import as_samples
 
 NOISY = "held-out noisy labels; 95 % interval"
-
-
-@dataclass(frozen=True)
-class Test:
-    """Accuracy on a test set with true labels.
-
-    Args:
-        rows: the number of test rows.
-        seen: the number of test rows whose features also occur in the training set.
-        accuracy: the accuracy of the model.
-        cross_entropy: the accuracy of the best model trained by plain cross entropy.
-    """
-
-    __test__ = False  # keeps pytest from collecting this class
-    rows: int
-    seen: int
-    accuracy: Accuracy
-    cross_entropy: Accuracy
-
-    @property
-    def warning(self) -> str | None:
-        """A warning if test rows also occur in the training set; otherwise None."""
-        if not self.seen:
-            return None
-        return (
-            f"{self.seen:,} of {self.rows:,} test rows also occur among the training rows (same "
-            "features): the accuracy measured on them is optimistic"
-        )
-
-    @property
-    def gain(self) -> float:
-        """How much more accurate the model is than plain cross entropy."""
-        return self.accuracy.value - self.cross_entropy.value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,13 +67,13 @@ class Fitted:
     def __repr__(self) -> str:
         return (
             f"Fitted({self.checked.name!r}, {self.checked.rows} rows, "
-            f"{len(self.model.classes)} classes, {self.recipe})"
+            f"{len(self.classes)} classes, {self.recipe})"
         )
 
     @property
     def classes(self) -> NDArray[Any]:
         """The class labels, with the type they were given in."""
-        return self.model.classes.values
+        return self.model.classes
 
     @property
     def estimate(self) -> EstimatedTransition:
@@ -121,12 +87,11 @@ class Fitted:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most likely class of each row."""
-        return np.asarray(self.classes[self.predict_proba(X).argmax(axis=1)])
+        return self.model.predict(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float32]:
         """Return the probability of each of :attr:`classes`, (N, K)."""
-        options = reading(self.model.features)
-        return self.model.probabilities(as_samples(X, labelled=False, **options))
+        return self.model.predict_proba(X)
 
     @cached_property
     def suspects(self) -> Any:
@@ -172,7 +137,7 @@ class Fitted:
         learned = self.learned
         predicted = learned.probabilities.argmax(axis=1)
         found = evaluate.recalls(predicted, learned.labels, len(self.classes))
-        named = zip(self.model.classes.names, found.tolist(), strict=True)
+        named = zip(self.model.coding.names, found.tolist(), strict=True)
         return {name: recall for name, recall in named if recall == recall}  # no rows: NaN
 
     @property
@@ -184,7 +149,7 @@ class Fitted:
     def never_predicted(self) -> tuple[str, ...]:
         """The classes that no held-out row is predicted to be of."""
         predicted = set(self.learned.probabilities.argmax(axis=1).tolist())
-        return tuple(n for k, n in enumerate(self.model.classes.names) if k not in predicted)
+        return tuple(n for k, n in enumerate(self.model.coding.names) if k not in predicted)
 
     @property
     def cross_entropy(self) -> Accuracy:

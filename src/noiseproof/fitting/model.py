@@ -16,7 +16,8 @@ from noiseproof.files import not_ours
 from noiseproof.learn.arrays import read_arrays, write_arrays
 from noiseproof.learn.ensemble import Ensemble
 from noiseproof.prepare.classes import Classes
-from noiseproof.prepare.features import Preprocessor, load_features, with_encoder
+from noiseproof.prepare.features import Preprocessor, load_features, reading, with_encoder
+from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 
@@ -26,23 +27,41 @@ RECIPE, FEATURES, ARRAYS, ENSEMBLE = "recipe.json", "features.json", "features.n
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """Predicts classes from raw inputs.
 
     Args:
-        classes: the classes.
+        coding: the classes, as numbers inside and in the type of the labels outside.
         features: turns inputs into numbers.
         ensemble: turns numbers into probabilities.
         label: the name of the label column; "" if it had none.
         embeddings: whether the model was fitted to a separate file of embeddings.
     """
 
-    classes: Classes
+    coding: Classes
     features: Preprocessor
     ensemble: Ensemble
     label: str = ""
     embeddings: bool = False
+
+    def __repr__(self) -> str:
+        learners = " + ".join(str(member.learner) for member in self.ensemble.members)
+        return f"Model({len(self.coding)} classes, {learners})"
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The class labels, with the type they were given in."""
+        return self.coding.values
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most likely class of each row of X, which is whatever ``fit`` takes."""
+        return np.asarray(self.classes[self.predict_proba(X).argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float32]:
+        """Return the probability of each of :attr:`classes`, (N, K)."""
+        samples = as_samples(X, labelled=False, **reading(self.features))
+        return self.probabilities(samples)
 
     def probabilities(self, samples: Samples, notes: Notes | None = None) -> NDArray[np.float32]:
         """Return the probability of each class, (N, K), and note columns that do not match.
@@ -54,7 +73,7 @@ class Model:
         found = np.concatenate([self.ensemble.probabilities(p) for p in parts], dtype=np.float32)
         if notes is None:
             for line in heard.warnings:
-                warnings.warn(line, DataWarning, stacklevel=3)
+                warnings.warn(line, DataWarning, stacklevel=4)
         return found
 
     def save(self, folder: Path) -> None:
@@ -64,7 +83,7 @@ class Model:
             "noiseproof": noiseproof.__version__,
             "label": self.label,
             "embeddings": self.embeddings,
-            "classes": asdict(self.classes),
+            "classes": asdict(self.coding),
         }
         write_json(folder / RECIPE, recipe)
         write_json(folder / FEATURES, self.features.describe())
@@ -73,8 +92,8 @@ class Model:
         self.ensemble.save(folder / ENSEMBLE)
 
 
-def load_model(folder: str | Path, encoder: str | None = None) -> Model:
-    """Read a model from the folder that ``noiseproof fit`` wrote.
+def load(folder: str | Path, encoder: str | None = None) -> Model:
+    """Load the model from a folder that ``noiseproof fit`` or ``fit(...).save(folder)`` wrote.
 
     Every file must have the hash that the fit wrote into the manifest, and the encoder of pictures
     or texts the hash that it had at the fit.
@@ -102,7 +121,7 @@ def load_model(folder: str | Path, encoder: str | None = None) -> Model:
             str(recipe["label"]),
             bool(recipe["embeddings"]),
         )
-        sizes = (model.features.width, len(model.classes.values))
+        sizes = (model.features.width, len(model.classes))
     except DataError:
         raise
     except UNREADABLE as error:

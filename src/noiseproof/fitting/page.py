@@ -29,7 +29,7 @@ LENGTH = 160
 def fit_page(fitted: "Fitted") -> str:
     """Return the page as self-contained HTML."""
     learned, estimate = fitted.learned, fitted.estimate
-    names = list(fitted.model.classes.names)
+    names = list(fitted.model.coding.names)
     suspects = fitted.suspects
     found = learned.suspects()
     data = review_data(fitted)
@@ -68,7 +68,7 @@ def _line(row: dict[str, Any]) -> str:
 
 def _maps(fitted: "Fitted") -> list[Any]:
     """Return the map by given and by proposed label; nothing where there is nothing to see."""
-    learned, names = fitted.learned, fitted.model.classes.names
+    learned, names = fitted.learned, fitted.model.coding.names
     if learned.probabilities.shape[0] < MAPPED or fitted.looks.matrix.shape[1] < 2:
         return []
     found = learned.suspects()

@@ -59,7 +59,7 @@ def predict_file(
     (:func:`~noiseproof.files.spreadsheet.unescape` removes it).
 
     Args:
-        model: from :func:`~noiseproof.fitting.model.load_model`.
+        model: from :func:`~noiseproof.fitting.model.load`.
         path: a file or folder of the kind the model was fitted to, labels not needed.
         out: where to; Parquet if its name ends in ``.parquet``, otherwise CSV.
         embeddings: a file of features for the rows, if the model was fitted to embeddings.
@@ -90,10 +90,10 @@ def _write(
 ) -> Predicted:
     notes = Notes()
     said: dict[str, None] = {}
-    counts = np.zeros(len(model.classes), dtype=np.int64)
-    table = _Parquet(file, model.classes) if suffix in PARQUET else _Csv(file, model.classes)
+    counts = np.zeros(len(model.coding), dtype=np.int64)
+    table = _Parquet(file, model.coding) if suffix in PARQUET else _Csv(file, model.coding)
     most = BLOCK if encoder_of(model.features) is None else ENCODED
-    rows = max(1, min(most, PROBABILITIES // len(model.classes)))
+    rows = max(1, min(most, PROBABILITIES // len(model.coding)))
     blocks = read_blocks(path, model.label or None, rows=rows, **reading(model.features), **options)
     done = 0
     for block in blocks:
@@ -106,7 +106,7 @@ def _write(
         done += len(block)
     table.close()
     order = [int(k) for k in np.argsort(-counts, kind="stable") if counts[k]]
-    found = {model.classes.names[k]: int(counts[k]) for k in order}
+    found = {model.coding.names[k]: int(counts[k]) for k in order}
     return Predicted(done, found, [*said, *notes.lines], notes.warnings)
 
 

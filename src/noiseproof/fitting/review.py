@@ -48,7 +48,7 @@ def review_data(fitted: "Fitted") -> dict[str, Any]:
     doubtful, random = lists(fitted)
     rows = list(dict.fromkeys([*doubtful, *random]))
     place = {row: i for i, row in enumerate(rows)}
-    learned, names = fitted.learned, fitted.model.classes.names
+    learned, names = fitted.learned, fitted.model.coding.names
     wrong, proposed = learned.estimate.doubt(learned.labels, learned.probabilities)
     contents = fitted.looks.contents(rows, learned.labels, proposed, len(names))
     predicted = learned.probabilities.argmax(axis=1)

@@ -41,8 +41,7 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
     if fitted.test is not None:
         test = fitted.test
         yield "evaluate", f"accuracy on {test.rows:,} test rows, measured: {test.accuracy}"
-        if test.warning:
-            yield "evaluate", test.warning
+        yield from (("evaluate", warning) for warning in test.warnings)
     worst = min(fitted.recalls, key=lambda name: fitted.recalls[name])
     least = f"{worst}, {fitted.recalls[worst]:.1%}"
     yield (
@@ -122,6 +121,7 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
             "test_cross_entropy": test and test.cross_entropy.to_dict(),
             "test_rows": test and test.rows,
             "test_rows_seen_in_training": test and test.seen,
+            "test_warnings": test and list(test.warnings),
         },
         "suspects": len(fitted.suspects),
         "review": fitted.change and fitted.change.to_dict(),

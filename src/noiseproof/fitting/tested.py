@@ -1,0 +1,129 @@
+"""A test set whose labels are taken to be true: read it, and measure a model on it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from noiseproof.errors import DataError, ParameterError
+from noiseproof.fitting import evaluate
+from noiseproof.fitting.evaluate import Accuracy
+from noiseproof.learn.learn import Learned
+from noiseproof.prepare.checks import row_hashes
+from noiseproof.prepare.classes import MISSING, Classes, Codes
+from noiseproof.prepare.features import Preprocessor, reading
+from noiseproof.prepare.inputs import as_samples
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.samples import Samples
+
+MEASURED = "measured on the test file, whose labels are taken to be true"
+
+
+@dataclass(frozen=True)
+class Test:
+    """Accuracy on a test set with true labels.
+
+    Args:
+        rows: the number of test rows.
+        seen: the number of test rows whose features also occur in the training set.
+        accuracy: the accuracy of the model.
+        cross_entropy: the accuracy of the best model trained by plain cross entropy.
+        changed: how its columns differ from those of the training set, a line each.
+    """
+
+    __test__ = False  # keeps pytest from collecting this class
+    rows: int
+    seen: int
+    accuracy: Accuracy
+    cross_entropy: Accuracy
+    changed: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the measurement doubtful, a line each."""
+        if not self.seen:
+            return self.changed
+        return (
+            f"{self.seen:,} of {self.rows:,} test rows also occur among the training rows (same "
+            "features): the accuracy measured on them is optimistic",
+            *self.changed,
+        )
+
+    @property
+    def gain(self) -> float:
+        """How much more accurate the model is than plain cross entropy."""
+        return self.accuracy.value - self.cross_entropy.value
+
+
+@dataclass(frozen=True, eq=False)
+class TestSet:
+    """A test set.
+
+    Args:
+        samples: its rows.
+        matrix: (M, D) their features.
+        codes: (M,) their labels.
+        notes: how it was read, a line each.
+        changed: those of the notes that make what is measured on it doubtful.
+    """
+
+    __test__ = False  # keeps pytest from collecting this class
+    samples: Samples
+    matrix: Any
+    codes: Codes
+    notes: tuple[str, ...]
+    changed: tuple[str, ...]
+
+    def seen_in(self, samples: Samples, matrix: Any) -> int:
+        """Return how many of the rows have the features of a training row."""
+        if samples.kind == self.samples.kind == "images":
+            # Compare pixels: computed features differ in their last bits from batch to batch.
+            ours, theirs = row_hashes(samples.inputs), row_hashes(self.samples.inputs)
+        else:
+            ours, theirs = row_hashes(matrix), row_hashes(self.matrix)
+        return int(np.isin(theirs, ours).sum())
+
+    def measure(self, learned: Learned, seen: int) -> Test:
+        """Measure the model and the best plain cross entropy on the same rows."""
+        ours, plain = (
+            evaluate.measured(one.probabilities(self.matrix).argmax(axis=1) == self.codes, MEASURED)
+            for one in (learned.model, learned.baseline)
+        )
+        return Test(len(self.codes), seen, ours, plain, self.changed)
+
+
+def read_test(
+    test: Any, y: Any, features: Preprocessor, classes: Classes, strict: bool, **options: Any
+) -> TestSet:
+    """Read a test set.
+
+    Args:
+        test: a path, or (X, y).
+        y: the labels of the training set, or the name of their column.
+        features: turns its rows into numbers.
+        classes: the classes of the training set.
+        strict: whether columns that differ from those of the training set are an error.
+        options: of :func:`~noiseproof.prepare.read.read`, for a path.
+    """
+    if not isinstance(test, tuple):
+        label = y if isinstance(y, str) else None
+        samples = as_samples(test, label, **options, **reading(features))
+    elif len(test) == 2:
+        samples = as_samples(*test, **reading(features))
+    else:
+        raise ParameterError("expected test as (X, y) or as a path")
+    where, notes = f"{samples.name} (test)", Notes()
+    codes = classes.codes(samples.labels, where)
+    rows = np.flatnonzero(codes != MISSING)
+    if len(rows) == 0:
+        raise DataError(f"{where}: every label is missing")
+    if len(rows) < len(codes):
+        samples = samples.take(rows)
+    matrix = features.transform(samples, notes)
+    if strict and notes.warnings:
+        raise DataError(f"{where}: {'; '.join(notes.warnings)} (--strict)")
+    said, changed = (
+        tuple(f"{where}: {line}" for line in lines)
+        for lines in ((*samples.notes, *notes.lines), notes.warnings)
+    )
+    return TestSet(samples, matrix, codes[rows], said, changed)
