@@ -11,7 +11,7 @@ from noisy_tables import QUICK, blobs
 from PIL import Image
 from scipy import sparse
 
-from noiseproof.errors import DataError, ParameterError
+from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.files import write_manifest
 from noiseproof.fitting.evaluate import estimated, gain_on_true
 from noiseproof.fitting.fit import fit
@@ -56,7 +56,7 @@ def test_numbers_are_called_what_they_are(fitted):
     assert fitted.noisy.value == pytest.approx(1 - WRONG.mean(), abs=0.05)
     assert fitted.true.low <= 0.97 <= fitted.true.high + 0.03
     assert fitted.test.accuracy.value > 0.95
-    assert (fitted.test.rows, fitted.test.seen, fitted.test.warning) == (90, 0, None)
+    assert (fitted.test.rows, fitted.test.seen, fitted.test.warnings) == (90, 0, ())
     assert 0.1 < fitted.estimate.rate < 0.3
     summary = json.loads(json.dumps(fitted.summary))
     assert summary["data"]["rows"] == 240
@@ -188,7 +188,8 @@ def test_what_does_not_fit_is_noted():
     frame = FRAME[:90].assign(age=FRAME["age"].astype(object))
     frame.loc[0, "age"] = "old"
     test = TEST.drop(columns="speed").assign(extra=1), TEST_TRUE
-    found = fit(frame, "kind", test=test)
+    with pytest.warns(DataWarning, match="columns not there, taken as empty: speed"):
+        found = fit(frame, "kind", test=test)
     assert found.notes == (
         "age: 1 of 90 values not a number of float32 (old)",
         "the table (test): columns not there, taken as empty: speed",
@@ -245,7 +246,7 @@ def test_test_rows_that_were_trained_on_are_counted_and_said(tmp_path):
     found = fit(train, "kind", test=(test.drop(columns="kind"), test["kind"]))
     line = "10 of 30 test rows also occur among the training rows"
     assert (found.test.seen, found.test.rows) == (10, 30)
-    assert found.test.warning.startswith(line)
+    assert found.test.warnings[0].startswith(line)
     assert line in found.report
     assert found.summary["accuracy"]["test_rows_seen_in_training"] == 10
     words = sparse.csr_matrix(train.drop(columns="kind").clip(lower=0))
