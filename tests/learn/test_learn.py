@@ -11,13 +11,13 @@ from noiseproof import noise
 from noiseproof.errors import MissingExtraError, ParameterError
 from noiseproof.learn import search as searching
 from noiseproof.learn.compare import Chosen, _decide
-from noiseproof.learn.decide import PEERS, peers, plain, structured
+from noiseproof.learn.decide import PEERS, in_the_race, peers, plain, structured
 from noiseproof.learn.discriminant import Discriminant
 from noiseproof.learn.ensemble import Ensemble, sharpness_for
 from noiseproof.learn.folds import alike, deal
 from noiseproof.learn.learn import FEW, learn
 from noiseproof.learn.learner import Problem
-from noiseproof.learn.learners import Linear, Trees
+from noiseproof.learn.learners import Linear, Neighbours, Trees
 from noiseproof.learn.posterior import Posterior, decode
 from noiseproof.learn.review import UNSOUND
 from noiseproof.learn.treat import PLAIN, TREATMENTS
@@ -149,6 +149,36 @@ def test_what_is_level_with_the_best_is_averaged_and_what_is_behind_is_not():
     assert peers([behind, level, best]) in ([best, level], [level, best])
     assert len(peers([best] * 20)) == PEERS
     assert plain([best, trial("CE", list(far))]).setting.learner == Linear()
+
+
+def test_after_a_first_look_only_what_is_clearly_behind_is_out_of_the_race():
+    rows = np.arange(1000)
+    hits = {count: (rows < count).astype(int).tolist() for count in (800, 797, 770, 740)}
+    leader = trial("trees", hits[800])
+    assert in_the_race(trial("trees", hits[797]), leader)
+    assert not in_the_race(trial("trees", hits[770]), leader)
+    # A model of the true classes is judged by noisy labels, and may be further behind.
+    assert in_the_race(trial("trees", hits[770], "em"), leader)
+    assert not in_the_race(trial("trees", hits[740], "em"), leader)
+
+
+def test_what_a_first_look_found_is_not_trained_again(monkeypatch):
+    X, y = make_classification(200, 4, random_state=0)
+    problem = Problem(X.astype(np.float32), y.astype(np.int64), 2, np.ones(200, np.float32))
+    trained, train = [], Neighbours.train
+    monkeypatch.setattr(
+        Neighbours,
+        "train",
+        classmethod(lambda cls, problem, tasks: trained.extend(tasks) or train(problem, tasks)),
+    )
+    setting, fold = Setting(Neighbours()), np.arange(200) % 5
+    (direct,) = Folds(problem, fold).run([setting])
+    folds = Folds(problem, fold)
+    trained.clear()
+    folds.run([setting], 2)
+    (raced,) = folds.run([setting])
+    assert sorted(task.start for task in trained) == [0, 1, 2, 3, 4]
+    assert np.array_equal(raced.probabilities, direct.probabilities)
 
 
 def test_where_noisy_labels_may_mislead_a_model_of_the_noise_is_preferred():

@@ -89,6 +89,7 @@ class Boosting(Learner):
     name: ClassVar[str] = "boosting"
     trained: ClassVar[type[Trained]] = BoostingModel
     averaged: ClassVar[bool] = True
+    slow: ClassVar[bool] = True
 
     loss: str = "CE"
     leaves: int = 15

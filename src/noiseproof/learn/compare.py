@@ -6,7 +6,8 @@
 3. Try treatments of doubtful labels on the best learners.
 4. Average the trials that held-out labels cannot tell apart.
 
-With many rows, settings race: all of them run on two folds, and the best ones on all folds.
+With many rows settings race: all of them run on two folds, and on all folds those that are not
+clearly behind.
 """
 
 from collections.abc import Sequence
@@ -22,6 +23,8 @@ from noiseproof.learn.decide import (
     Candidate,
     best,
     ensemble_reason,
+    in_the_race,
+    is_level,
     peers,
     plain,
     reason,
@@ -129,7 +132,7 @@ def compare(
         and not changed.by_cross_entropy
     ]
     scouted += folds.run(robust, _few_folds(folds))
-    trials = _full(folds, scouted)
+    trials = _finish(folds, scouted, [plain(scouted).setting])
     if search > 0:
         from noiseproof.learn.search import search as search_further
 
@@ -168,17 +171,34 @@ def _leaders(trials: Sequence[Trial]) -> list[Trial]:
     return list(found.values())
 
 
-def _full(folds: Folds, scouted: Sequence[Trial]) -> list[Trial]:
-    """Run the best settings, a few for each learner, on all folds."""
+def _finish(
+    folds: Folds,
+    scouted: Sequence[Trial],
+    sure: Sequence[Setting] = (),
+    rival: Trial | None = None,
+    opinions: Opinions | None = None,
+) -> list[Trial]:
+    """Run on all folds the settings that a first look leaves in the race, a few for each learner.
+
+    Args:
+        folds: the folds.
+        scouted: the trials on a few folds.
+        sure: settings that stay in the race whatever was found.
+        rival: a trial on all folds to measure up to; by default the best of those scouted.
+        opinions: what treatments go by.
+    """
     if _few_folds(folds) == folds.count:
         return list(scouted)
-    order = sorted(scouted, key=lambda trial: -trial.accuracy)
-    taken: list[Setting] = [plain(scouted).setting]
-    for trial in order:
+    taken = list(sure)
+    for trial in sorted(scouted, key=lambda trial: -trial.accuracy):
         mine = [s for s in taken if s.learner.name == trial.setting.learner.name]
-        if trial.setting not in taken and len(mine) < KEPT_EACH and len(taken) < KEPT:
+        room = len(mine) < KEPT_EACH and len(taken) < KEPT
+        if trial.setting not in taken and room and in_the_race(trial, rival or best(scouted)):
             taken.append(trial.setting)
-    return folds.run(taken) or folds.patient.run([_simplest(taken)])
+    found = folds.run(taken, opinions=opinions)
+    if found or rival is not None:
+        return found
+    return folds.patient.run([_simplest(taken)])
 
 
 def _simplest(settings: Sequence[Setting]) -> Setting:
@@ -192,7 +212,7 @@ def _treat(folds: Folds, trials: Sequence[Trial]) -> tuple[list[Trial], Opinions
     leaders = _leaders(trials)
     # The posterior is that of true classes given a model of the labels, not of the true classes.
     told = [trial for trial in trials if not trial.setting.learner.models_noise]
-    judge = best(told or trials)
+    judge = _judge(told or trials)
     by_pairs = folds.pairs(judge.setting.learner)
     near = next((t for t in leaders if isinstance(t.setting.learner, Neighbours)), None)
     near_pairs = None if near is None else folds.pairs(near.setting.learner)
@@ -212,7 +232,15 @@ def _treat(folds: Folds, trials: Sequence[Trial]) -> tuple[list[Trial], Opinions
         if treatment in CLEANING
         or (rank == 0 and treatment != PLAIN and (treatment != "forward" or learner.takes_noise))
     ]
-    return folds.run(settings, opinions=opinions), opinions
+    scouted = folds.run(settings, _few_folds(folds), opinions)
+    return _finish(folds, scouted, rival=best(trials), opinions=opinions), opinions
+
+
+def _judge(trials: Sequence[Trial]) -> Trial:
+    """Return the best trial, but no slow one if a quicker one is level with it."""
+    leader = best(trials)
+    quick = [t for t in trials if not t.setting.learner.slow and is_level(t, leader)]
+    return best(quick or [leader])
 
 
 def _decide(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:

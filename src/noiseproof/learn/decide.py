@@ -14,6 +14,8 @@ from noiseproof.learn.trials import Setting, Trial, mean_and_error
 ENSEMBLE = "ensemble"
 #: Where noisy labels may mislead, how far behind in them a model that knows of noise may be.
 BEHIND = 0.05
+#: A setting that is so many standard errors behind after a few folds is out of the race.
+CLEARLY = 2.0
 #: The largest number of trials to average.
 PEERS = 5
 
@@ -71,6 +73,21 @@ def plain(trials: Sequence[Trial]) -> Trial:
     return best([trial for trial in untreated if trial.setting.is_cross_entropy] or untreated)
 
 
+def is_level(trial: Trial, leader: Trial) -> bool:
+    """Return whether the rows of a trial cannot tell it from a better one."""
+    gain, error = mean_and_error(trial.right - leader.right, trial.share)
+    return gain >= -error
+
+
+def in_the_race(trial: Trial, leader: Trial) -> bool:
+    """Return whether a trial on a few folds is not clearly behind another.
+
+    A model that tells true classes from labels may be further behind: see :func:`structured`.
+    """
+    gain, error = mean_and_error(trial.right - leader.right, trial.share)
+    return gain >= -CLEARLY * error or (_tells_classes(trial.setting) and gain >= -BEHIND)
+
+
 def peers(trials: Sequence[Trial]) -> list[Trial]:
     """Return the trials to average, the best first: those that are level with the best one.
 
@@ -99,12 +116,11 @@ def structured(trials: Sequence[Trial]) -> list[Trial]:
     of the true class 70 % and 91 %.
     """
     least = best(trials).accuracy - BEHIND
-    return [
-        trial
-        for trial in trials
-        if trial.accuracy >= least
-        and (trial.setting.treatment == "em" or trial.setting.learner.models_noise)
-    ]
+    return [trial for trial in trials if trial.accuracy >= least and _tells_classes(trial.setting)]
+
+
+def _tells_classes(setting: Setting) -> bool:
+    return setting.treatment == "em" or setting.learner.models_noise
 
 
 def reason(chosen: Trial, compared: Trial) -> str:

@@ -57,7 +57,7 @@ def more_rows_help(folds: Folds, chosen: Chosen) -> bool:
     half = deal(problem.labels, 2 * folds.count, problem.seed + 1) % 2 == 0
     thin = replace(problem, weights=np.where(half, problem.weights, np.float32(0)))
     (whole,) = folds.run([setting], 2) or [chosen.plain]
-    few = replace(folds, problem=thin, _weights={}, _models={}).run([setting], 2)
+    few = replace(folds, problem=thin, _weights={}, _models={}, _looks={}).run([setting], 2)
     if not few:
         return False
     right = problem.right(few[0].probabilities)

@@ -209,6 +209,8 @@ class Learner:
     #: Whether to keep the mean of the folds' models, which suits learners that would memorise
     #: wrong labels. Otherwise one model is trained on all rows.
     averaged: ClassVar[bool] = False
+    #: Whether it takes many times as long to train as most others.
+    slow: ClassVar[bool] = False
 
     def __init_subclass__(cls, register: bool = True, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -109,6 +109,7 @@ class Folds:
     misled: float = SOUND
     _weights: dict[tuple[int, ...], Floats] = field(default_factory=dict)
     _models: dict[Setting, tuple[Trained, ...]] = field(default_factory=dict)
+    _looks: dict[tuple[Setting, int], _Answer] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -166,26 +167,35 @@ class Folds:
             keep: whether the trials keep their models.
         """
         count = folds or self.count
-        tasks = [self.task(setting, f, opinions) for setting in settings for f in range(count)]
         where = [np.flatnonzero(self.fold == f) for f in range(count)]
-        remember = count == self.count and self._is_small
-        said = self._ask(tasks, [where[i % count] for i in range(len(tasks))], keep or remember)
-        seen = self.fold < count
-        share = self.share(count)
+        jobs = [(setting, f) for setting in settings for f in range(count)]
+        # What a first look at the setting has found is not computed again.
+        known = {job: self._looks[job] for job in jobs if job in self._looks and not keep}
+        new = [job for job in jobs if job not in known]
+        tasks = [self.task(setting, f, opinions) for setting, f in new]
+        answers = self._ask(tasks, [where[f] for _, f in new], keep or self._is_small)
+        said = known | dict(zip(new, answers, strict=True))
+        seen, share = self.fold < count, self.share(count)
         trials = []
-        for i, setting in enumerate(settings):
-            parts = said[i * count : (i + 1) * count]
+        for setting in settings:
+            parts = [said[setting, f] for f in range(count)]
             if any(part is None for part in parts):
                 continue
             p = np.full((len(seen), self.problem.classes), 1 / self.problem.classes, np.float32)
             for rows, part in zip(where, parts, strict=True):
                 p[rows] = part.probabilities
-            right = self.problem.right(p)
-            models = tuple(part.model for part in parts) if keep else ()
-            if remember and setting.learner.averaged:
-                self._models[setting] = tuple(part.model for part in parts)
-            seconds = sum(part.seconds for part in parts)
-            trials.append(Trial(setting, p, right, share, seconds, models))
+            models = tuple(part.model for part in parts)
+            if count < self.count:
+                self._looks |= {(setting, f): part for f, part in enumerate(parts)}
+            elif self._is_small and setting.learner.averaged:
+                self._models[setting] = models
+            trials.append(
+                Trial(
+                    setting, p, self.problem.right(p), share,
+                    seconds=sum(part.seconds for part in parts),
+                    models=models if keep else (),
+                )
+            )  # fmt: skip
         return trials
 
     def task(self, setting: Setting, without: int | None, opinions: Opinions | None) -> Task:
