@@ -125,6 +125,16 @@ def on_terminal(quiet: bool = False, lines: TextIO | None = None) -> Progress:
     return SILENT if quiet else Terminal(lines)
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "row"), counted(1200, "row"), counted(2, "class")
+    ('1 row', '1,200 rows', '2 classes')
+    """
+    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
+    return f"{count:,} {noun}{ending}"
+
+
 def printable(text: str) -> str:
     r"""Return a text with the control characters that came in from data escaped.
 

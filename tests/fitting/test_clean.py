@@ -112,13 +112,14 @@ def labels(content):
 def test_clean_writes_what_was_reviewed(home, tmp_path):
     folder, fitted = home
     reviewed = decided(tmp_path / "reviewed.csv", fitted, range(0, 90, 2))
-    made = clean(folder / "pets.csv", tmp_path / "clean.csv", label="kind", reviewed=reviewed)
+    made = clean(folder / "pets.csv", tmp_path / "clean.1.csv", label="kind", reviewed=reviewed)
     before, after = (folder / "pets.csv").read_bytes(), made.out.read_bytes()
     expected = [TRUE[i] if i % 2 == 0 else FRAME["kind"][i] for i in range(90)]
     assert labels(after) == expected
     changed = [i for i in range(0, 90, 2) if FRAME["kind"][i] != TRUE[i]]
     lines = zip(before.split(b"\r\n"), after.split(b"\r\n"), strict=True)
     assert [at - 1 for at, (a, b) in enumerate(lines) if a != b] == changed
+    assert made.changes_file.name == "clean.1-changes.csv"  # clean.2.csv has its own
     listed = pd.read_csv(made.changes_file)
     assert listed["row"].tolist() == changed
     assert set(listed["why"]) == {"reviewed: another class"}

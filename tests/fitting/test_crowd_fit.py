@@ -124,6 +124,8 @@ def test_fit_and_predict_as_commands(tmp_path, capsys):
         (["--label", "said", "--annotator", "wo"], "no column 'wo'"),
         (["--annotator", "who"], "the column of answers"),
         (["--annotator", "who", "--answers", "w*"], "--answers: not beside --annotator"),
+        (["--label", "said", "--annotator", "said"], "'said' is the column of answers, --label"),
+        (["--label", "said", "--annotator", "who", "--item", "who"], "--item: 'who' is the column"),
         (["--answers", "zz*"], "no column 'zz*'"),
         (["--label", "said", "--aggregation", "glad"], "--aggregation: expected --annotator"),
         (["--label", "said", "--annotator", "who", "--aggregation", "gld"], "did you mean 'glad'"),

@@ -112,6 +112,8 @@ def test_predict(capsys, home, tmp_path):
     assert "nothing is overwritten" in err
     found = json.loads(run(capsys, *command, "--force", "--json")[1])
     assert found["rows"] == 90
+    new[:1].to_csv(tmp_path / "new.csv", index=False)
+    assert run(capsys, *command, "--force")[1].startswith(f"wrote {out}: 1 row (")
 
 
 def test_predict_mistakes_are_one_line(capsys, home, tmp_path):
@@ -126,6 +128,11 @@ def test_predict_mistakes_are_one_line(capsys, home, tmp_path):
         assert len(err.splitlines()) == 1
         assert message in err
     assert not out.exists()
+    for name in ("p.txt", "p.tsv", "p"):
+        command = ("predict", home / "pets-fit", home / "pets.csv", "--out", tmp_path / name)
+        code, text, err = run(capsys, *command)
+        assert (code, text, list(tmp_path.iterdir())) == (2, "", [])
+        assert err.endswith(f"{name}: expected a name that ends in .csv or .parquet\n")
 
 
 def test_predictions_never_replace_what_they_are_made_from(capsys, home, tmp_path):

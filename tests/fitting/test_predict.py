@@ -125,7 +125,14 @@ print(found.rows, int(status.split("VmHWM:")[1].split()[0]) // 1024)
                 pa.csv.write_csv(pa.Table.from_pandas(whole), path)
             else:
                 whole.to_parquet(path, index=False, row_group_size=50_000)
-            run = [sys.executable, "-c", code, os.path.dirname(__file__), path, tmp_path / "out"]
+            run = [
+                sys.executable,
+                "-c",
+                code,
+                os.path.dirname(__file__),
+                path,
+                tmp_path / "out.csv",
+            ]
             plain = os.environ | {"ARROW_DEFAULT_MEMORY_POOL": "system"}  # gives back what is free
             found = subprocess.run(run, capture_output=True, text=True, check=True, env=plain)
             rows, peak = (int(number) for number in found.stdout.split())

@@ -69,7 +69,7 @@ def test_one_line_for_a_file_that_does_not_fit(noisy, text, told, tmp_path, caps
 def test_trusted_must_be_rows_and_labels(noisy):
     with pytest.raises(DataError, match=r"expected a file, a DataFrame, or \(rows, labels\)"):
         nf.fit(*noisy[:1], "y", trusted=3)
-    with pytest.raises(DataError, match=r"2 rows but 1 labels"):
+    with pytest.raises(DataError, match=r"2 rows but 1 label$"):
         nf.fit(*noisy[:1], "y", trusted=([1, 2], ["down"]))
 
 

@@ -290,7 +290,7 @@ def test_repeated_rows_and_those_under_two_labels_are_counted():
         found = check(Samples("x", inputs), y, Classes(("a", "b"), "text"), 7)
         assert (found.repeated, found.conflicting, found.unlabelled) == (4, 2, 7)
         assert found.counts == (3, 2)
-    assert any("7 rows without a label" in line for line in found.warnings)
+    assert any("set aside, without a label: 7 rows" in line for line in found.warnings)
     assert any("4 rows are repeated, 2 of them" in line for line in found.warnings)
 
 

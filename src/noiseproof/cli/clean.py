@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from noiseproof.cli.app import EncodingOption, ForceOption, JsonOption, QuietOption, app
-from noiseproof.progress import printable
+from noiseproof.progress import counted, printable
 
 
 @app.command()
@@ -57,5 +57,5 @@ def clean(
         }  # fmt: skip
         print(json.dumps(content, indent=1, ensure_ascii=False))
     elif not quiet:
-        told = f"{len(made.changes):,} of {made.rows:,} labels changed"
+        told = f"{len(made.changes):,} of {counted(made.rows, 'label')} changed"
         print(printable(f"wrote {made.out} ({told}) and {made.changes_file}"))

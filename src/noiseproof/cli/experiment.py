@@ -9,7 +9,7 @@ import typer
 
 from noiseproof.cli.app import JsonOption, SeedOption, app
 from noiseproof.errors import DataError, NoiseproofError, ParameterError
-from noiseproof.progress import on_terminal
+from noiseproof.progress import counted, on_terminal
 
 if TYPE_CHECKING:
     from noiseproof.train.progress import Watcher
@@ -174,7 +174,7 @@ def fetch_data(name: NameArgument, data: DataOption = None, quiet: QuietOption =
     from noiseproof.data import fetch
 
     files = fetch(name, data, progress=not quiet)
-    print(f"{name}: {len(files)} files, all there" if files else f"{name} needs no file")
+    print(f"{name}: {counted(len(files), 'file')}, all there" if files else f"{name} needs no file")
 
 
 @group.command("verify")
@@ -204,6 +204,10 @@ def verify_data(
         for each, found in checks.items():
             for check in found:
                 print(f"{check.state:<10} {check.path}")
-            print(f"{each}: {len(found)} files, none wrong" if found else f"{each} needs no file")
+            print(
+                f"{each}: {counted(len(found), 'file')}, none wrong"
+                if found
+                else f"{each} needs no file"
+            )
     if wrong:
         raise DataError("; ".join(check.problem for check in wrong))

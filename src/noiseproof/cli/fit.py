@@ -108,7 +108,9 @@ def fit(
 
     Example: noiseproof fit reviews.csv --label sentiment --text review --out reviews-fit
     """
-    folder = out or Path(f"{file.name.split('.')[0] or 'data'}-fit")
+    from noiseproof.fitting.output import default_folder
+
+    folder = out or default_folder(file)
     fitted = _fit(
         file, folder, force, quiet or as_json, label=label, text=text or (), test=test,
         trusted=trusted, reviewed=reviewed, annotator=annotator, item=item, answers=answers,

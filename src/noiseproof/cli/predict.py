@@ -15,7 +15,7 @@ from noiseproof.cli.app import (
     QuietOption,
     app,
 )
-from noiseproof.progress import on_terminal, printable
+from noiseproof.progress import counted, on_terminal, printable
 
 
 @app.command()
@@ -73,4 +73,4 @@ def predict(
         print(json.dumps(content, indent=1, ensure_ascii=False))
     elif not quiet:
         shares = [f"{name} {count:,}" for name, count in list(found.counts.items())[:6]]
-        print(printable(f"wrote {out}: {found.rows:,} rows ({', '.join(shares)})"))
+        print(printable(f"wrote {out}: {counted(found.rows, 'row')} ({', '.join(shares)})"))

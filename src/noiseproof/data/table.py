@@ -32,6 +32,16 @@ def table_suffix(path: Path) -> str | None:
     return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
 
 
+def bare_name(path: Path) -> str:
+    """Return a file's name without its ending; that of a folder as it is.
+
+    >>> bare_name(Path("reviews.v2.csv.gz")), bare_name(Path("digits.npz"))
+    ('reviews.v2', 'digits')
+    """
+    ending = "" if path.is_dir() else table_suffix(path) or path.suffix
+    return path.name[: len(path.name) - len(ending)]
+
+
 def read_table(path: str | Path, label: str) -> Dataset:
     """Read the numeric columns as float32 (N, d) and one column as the classes.
 

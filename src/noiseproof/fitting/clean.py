@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from noiseproof import files
-from noiseproof.data.table import PARQUET, table_suffix
+from noiseproof.data.table import PARQUET, bare_name, table_suffix
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.files.spreadsheet import escape, unescape
 from noiseproof.fitting.edit_text import edited
 from noiseproof.fitting.model import RECIPE, UNREADABLE
-from noiseproof.fitting.output import SUMMARY, SUSPECTS
+from noiseproof.fitting.output import SUMMARY, SUSPECTS, default_folder
 from noiseproof.fitting.reviewed import fingerprint, match
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
 from noiseproof.prepare.table_files import read_table_file
@@ -85,7 +85,7 @@ def clean(
         force: whether to replace files that exist.
     """
     path, out = Path(path), Path(out)
-    changes_file = out.with_name(f"{out.name.split('.')[0] or 'clean'}-changes.csv")
+    changes_file = out.with_name(f"{bare_name(out) or 'clean'}-changes.csv")
     if reviewed is None and proposals is None:
         raise ParameterError("nothing to correct by: give --reviewed, --proposals or both")
     if proposals is not None and not 0 < proposals <= 1:
@@ -96,7 +96,7 @@ def clean(
         for read in (path, reviewed):
             if read is not None and made.exists() and Path(read).exists() and made.samefile(read):
                 raise ParameterError(f"{made} is an input; it is left as it is")
-    folder = Path(f"{path.name.split('.')[0] or 'data'}-fit") if fit is None else Path(fit)
+    folder = default_folder(path) if fit is None else Path(fit)
     if folder.exists() and folder.resolve() in out.resolve().parents:
         raise ParameterError(f"{out} would be inside the folder of the fit; choose another place")
     label = label if label is not None else _label(folder, path)

@@ -93,6 +93,7 @@ def fit(
             they are a warning.
         progress: receives each step.
 
+    >>> import numpy as np
     >>> numbers = np.random.default_rng(0)
     >>> X = numbers.normal(size=(90, 5))
     >>> y = np.where(X[:, 0] > 0, "up", "down")

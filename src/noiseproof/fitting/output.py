@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noiseproof import files
+from noiseproof.data.table import bare_name
 from noiseproof.files.spreadsheet import escaped
 from noiseproof.fitting.model import write_json
 
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
 SUMMARY, REPORT, SUSPECTS = "summary.json", "report.html", "suspect_rows.csv"
 #: Only after a fit to the answers of a crowd.
 ANNOTATORS, ASK_AGAIN = "annotators.csv", "ask_again.csv"
+
+
+def default_folder(file: Path) -> Path:
+    """Return the folder that ``noiseproof fit FILE`` writes if none is named."""
+    return Path(f"{bare_name(file) or 'data'}-fit")
 
 
 def write(fitted: "Fitted", folder: Path, force: bool = False) -> Path:

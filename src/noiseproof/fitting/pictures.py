@@ -21,8 +21,6 @@ SIDES = ((600, 160), (2500, 112))
 SMALLEST = 72
 #: The longest side of a picture that is kept exactly.
 TINY = 24
-#: A picture with more pixels than this is not opened.
-PIXELS = 80_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +50,7 @@ class Pictures:
         side = next((side for most, side in SIDES if len(rows) <= most), SMALLEST)
         # The filters of warnings belong to all threads, so they are set before these start.
         with warnings.catch_warnings(), ThreadPoolExecutor(2) as pool:
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            warnings.simplefilter("error", Image.DecompressionBombWarning)  # 89 million pixels
             return list(pool.map(lambda row: self._thumbnail(row, side), rows))
 
     def _thumbnail(self, row: int, side: int) -> str:
@@ -63,8 +61,6 @@ class Pictures:
         path = self._files.get(str(self.names[row]))
         try:
             with Image.open(path or "") as file:
-                if file.width * file.height > PIXELS:
-                    return ""
                 file.draft("RGB", (side, side))  # JPEG decodes at a fraction of its size
                 picture = ImageOps.exif_transpose(file).convert("RGB")
             return _encoded(picture, side)
@@ -75,8 +71,8 @@ class Pictures:
 def _of_array(pixels: NDArray[np.uint8]) -> Any:
     from PIL import Image
 
-    if pixels.shape[0] in (3, 4):
-        return Image.fromarray(np.ascontiguousarray(pixels[:3].transpose(1, 2, 0)))
+    if len(pixels) == 3:
+        return Image.fromarray(np.ascontiguousarray(pixels.transpose(1, 2, 0)))
     return Image.fromarray(np.ascontiguousarray(pixels[0]))
 
 

@@ -61,7 +61,7 @@ def predict_file(
     Args:
         model: from :func:`~noiseproof.fitting.model.load`.
         path: a file or folder of the kind the model was fitted to, labels not needed.
-        out: where to; Parquet if its name ends in ``.parquet``, otherwise CSV.
+        out: where to, a ``.csv`` or a ``.parquet`` file.
         embeddings: a file of features for the rows, if the model was fitted to embeddings.
         encoding: the encoding of a text file; None is UTF-8.
         strict: whether columns that have changed since the fit are an error.
@@ -73,11 +73,12 @@ def predict_file(
         )
     if embeddings is not None and not model.embeddings:
         raise ParameterError("--embeddings: the model was not fitted to embeddings")
+    suffix = _suffix(Path(out))
     options = {"embeddings": embeddings, "encoding": encoding, "progress": progress}
     found: list[Predicted] = []
 
     def write(file: BinaryIO) -> None:
-        found.append(_write(model, Path(path), file, Path(out).suffix.lower(), options))
+        found.append(_write(model, Path(path), file, suffix, options))
         if strict and found[0].warnings:
             raise DataError(f"{path}: {'; '.join(found[0].warnings)} (--strict)")
 
@@ -159,6 +160,13 @@ class _Parquet(_Csv):
         return text
 
 
+def _suffix(out: Path) -> str:
+    suffix = out.suffix.lower()
+    if suffix != ".csv" and suffix not in PARQUET:
+        raise ParameterError(f"{out}: expected a name that ends in .csv or .parquet")
+    return suffix
+
+
 def check_out(out: Path, force: bool, file: Path, model: Path) -> None:
     """Raise at once if predictions cannot be written to ``out``."""
     files.check_file(out, force)
@@ -166,3 +174,4 @@ def check_out(out: Path, force: bool, file: Path, model: Path) -> None:
     sources = [folder.resolve() in parents for folder in (file, model)]
     if out.exists() and (any(sources) or (file.exists() and out.samefile(file))):
         raise ParameterError(f"{out} is what the predictions are made from; it is left as it is")
+    _suffix(out)

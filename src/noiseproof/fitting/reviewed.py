@@ -30,6 +30,7 @@ from noiseproof.prepare.checks import hashes
 from noiseproof.prepare.classes import Classes, Codes
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.samples import Samples
+from noiseproof.progress import counted
 
 COLUMNS = ("row", "given_label", "decision", "label", "list", "fingerprint")
 KEEP, PROPOSAL, OTHER, SKIP = DECISIONS = ("keep", "proposal", "other", "skip")
@@ -89,11 +90,13 @@ class Reviewed:
     def lines(self) -> list[str]:
         """What was decided, a line each."""
         random, skipped = int(self.random.sum()), sum(self.skipped)
-        line = f"{len(self.rows):,} rows were reviewed, {random:,} of them drawn at random; "
-        line += f"{self.changed:,} labels were corrected"
-        found = [f"{line}, {skipped:,} rows skipped" if skipped else line]
+        line = f"reviewed: {counted(len(self.rows), 'row')}, {random:,} of them drawn at random; "
+        line += f"corrected: {counted(self.changed, 'label')}"
+        found = [f"{line}; skipped: {counted(skipped, 'row')}" if skipped else line]
         if self.rate is not None:
-            found.append(f"wrong labels among the {random:,} random rows, measured: {self.rate}")
+            found.append(
+                f"wrong labels among the {counted(random, 'random row')}, measured: {self.rate}"
+            )
         return found
 
     def to_dict(self) -> dict[str, Any]:

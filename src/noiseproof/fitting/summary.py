@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import noiseproof
+from noiseproof.progress import counted
 
 if TYPE_CHECKING:
     from noiseproof.fitting.fitted import Fitted
@@ -33,14 +34,14 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
     for warning in estimate.warnings:
         yield "estimate", warning
     yield "choose", learned.why
-    yield "train", f"{fitted.recipe}, on {learned.rows:,} rows"
+    yield "train", f"{fitted.recipe}, on {counted(learned.rows, 'row')}"
     yield "evaluate", f"held-out noisy labels predicted: {fitted.noisy}"
     yield "evaluate", f"accuracy on true labels, estimated: {fitted.true}"
     if fitted.checked_rows is not None:
         yield "evaluate", f"accuracy on checked rows, measured: {fitted.checked_rows}"
     if fitted.test is not None:
         test = fitted.test
-        yield "evaluate", f"accuracy on {test.rows:,} test rows, measured: {test.accuracy}"
+        yield "evaluate", f"accuracy on {counted(test.rows, 'test row')}, measured: {test.accuracy}"
         yield from (("evaluate", warning) for warning in test.warnings)
     worst = min(fitted.recalls, key=lambda name: fitted.recalls[name])
     least = f"{worst}, {fitted.recalls[worst]:.1%}"
@@ -57,7 +58,10 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
         yield "evaluate", f"never predicted: {names}" + (f" and {more} more" if more > 0 else "")
     yield "evaluate", against_cross_entropy(fitted)
     count = len(fitted.suspects)
-    yield "evaluate", f"{count:,} rows are probably labelled wrong"
+    yield (
+        "evaluate",
+        f"{counted(count, 'row')} {'is' if count == 1 else 'are'} probably labelled wrong",
+    )
 
 
 def against_cross_entropy(fitted: "Fitted") -> str:

@@ -15,6 +15,7 @@ from noiseproof.prepare.features import Preprocessor, reading
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
+from noiseproof.progress import counted
 
 MEASURED = "measured on the test file, whose labels are taken to be true"
 
@@ -44,8 +45,8 @@ class Test:
         if not self.seen:
             return self.changed
         return (
-            f"{self.seen:,} of {self.rows:,} test rows also occur among the training rows (same "
-            "features): the accuracy measured on them is optimistic",
+            f"{self.seen:,} of {counted(self.rows, 'test row')} also occur among the training rows "
+            "(same features): the accuracy measured on them is optimistic",
             *self.changed,
         )
 

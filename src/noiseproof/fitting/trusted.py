@@ -13,6 +13,7 @@ from noiseproof.data.delimited import separator_of
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.files.spreadsheet import unescape
 from noiseproof.prepare.classes import MISSING, Classes, Codes
+from noiseproof.progress import counted
 
 ROW, LABEL = "row", "label"
 
@@ -71,7 +72,7 @@ def _columns(trusted: Any) -> tuple[str, Sequence[Any], Any]:
     except (TypeError, ValueError):
         raise DataError(f"{where}: expected a file, a DataFrame, or (rows, labels)") from None
     if len(rows) != len(labels):
-        raise DataError(f"{where}: {len(rows)} rows but {len(labels)} labels")
+        raise DataError(f"{where}: {counted(len(rows), 'row')} but {counted(len(labels), 'label')}")
     return where, list(rows), labels
 
 

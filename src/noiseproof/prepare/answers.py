@@ -21,6 +21,7 @@ from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import second_labels, split_label
+from noiseproof.progress import counted
 
 #: The columns of a DataFrame of answers in the long form.
 LONG = ("item", "annotator", "label")
@@ -66,7 +67,11 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
     """
     if not isinstance(label, str):
         raise ParameterError("beside --annotator, expected the name of the column of answers")
+    if annotator == label:
+        raise ParameterError(f"--annotator: {label!r} is the column of answers, --label")
     who = [annotator] if item is None else [annotator, item]
+    if item in (annotator, label):
+        raise ParameterError(f"--item: {item!r} is the column of --label or --annotator")
     table = as_samples(X, label, **_reading(X, options, who))
     where, frame = table.name, table.inputs
     if table.kind != "table":
@@ -77,8 +82,8 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
     key = None
     if item is not None:
         key, frame = frame[item], frame.drop(columns=item)
-        if key.isna().any():
-            raise DataError(f"{where}: column {item!r}: {int(key.isna().sum())} rows have no item")
+        if nameless := int(key.isna().sum()):
+            raise DataError(f"{where}: column {item!r} is empty in {counted(nameless, 'row')}")
     notes = table.notes
     if key is None and frame.shape[1] == 0:
         raise DataError(f"{where}: no column tells which item an answer is about; name it: --item")
@@ -154,15 +159,15 @@ def of_frame(X: Any, label: Any, answers: Any, **options: Any) -> Asked:
     if not set(LONG) <= set(answers.columns):
         if len(answers) != len(samples):
             raise DataError(
-                f"answers: {len(answers)} rows for {len(samples)} rows of data; expected one each, "
-                f"or the columns {', '.join(LONG)}"
+                f"answers: {counted(len(answers), 'row')} for {counted(len(samples), 'row')}; "
+                f"expected one each, or the columns {', '.join(LONG)}"
             )
         return _wide(samples, seen, answers, "answers")
     item = pd.to_numeric(answers["item"], errors="coerce")
     wrong = item.isna() | (item % 1 != 0) | (item < 0) | (item >= len(samples))
     if wrong.any():
         raise DataError(
-            f"answers: item {answers['item'][wrong].iloc[0]!r} is no row of the data, "
+            f"answers: item {str(answers['item'][wrong].iloc[0])!r} is no row of the data, "
             f"0 to {len(samples) - 1}"
         )
     rows = samples.rows or tuple(range(len(samples)))
@@ -233,7 +238,7 @@ def _asked(
     given = codes != MISSING
     nameless = int(pd.isna(people)[given].sum())
     if nameless:
-        raise DataError(f"{where}: {nameless} answers have no annotator")
+        raise DataError(f"{where}: without an annotator: {counted(nameless, 'answer')}")
     annotator, names = pd.factorize(people[given].astype(str).to_numpy(dtype=object), sort=True)
     kept, item = np.unique(of[given], return_inverse=True)
     unlabelled = len(samples) - len(kept)

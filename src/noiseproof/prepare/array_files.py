@@ -14,6 +14,7 @@ from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.forms import as_inputs
 from noiseproof.prepare.memory import check_fits
 from noiseproof.prepare.samples import Samples
+from noiseproof.progress import counted
 
 SUFFIXES = frozenset({".npz", ".npy"})
 
@@ -30,7 +31,9 @@ def read_array_file(path: Path, labelled: bool) -> Samples:
     if labels is not None and labels.ndim != 1:
         raise DataError(f"{path}: expected y of shape (N,), got {labels.shape}")
     if labels is not None and len(labels) != len(inputs):
-        raise DataError(f"{path}: {len(inputs)} rows in X but {len(labels)} labels in y")
+        raise DataError(
+            f"{path}: {counted(len(inputs), 'row')} in X but {counted(len(labels), 'label')} in y"
+        )
     if labels is not None and "classes" in arrays and labels.dtype.kind in "iu":
         labels = _named(labels, arrays["classes"], path)
     return Samples(shown(path.name), inputs, labels)

@@ -11,6 +11,7 @@ from noiseproof.noise import stream
 from noiseproof.prepare.classes import Classes, Codes
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
+from noiseproof.progress import counted
 
 #: Warn of a class with fewer rows than this.
 SMALL = 20
@@ -50,14 +51,14 @@ class Checked:
         shown = [f"{c} {n:,}" for c, n in zip(self.classes, self.counts, strict=True)]
         more = f", and {len(shown) - 6} more" if len(shown) > 6 else ""
         listed = f"{', '.join(shown[:6])}{more}"
-        return f"{self.name}: {self.rows:,} rows, {len(self.classes)} classes ({listed})"
+        return f"{self.name}: {counted(self.rows, 'row')}, {len(self.classes)} classes ({listed})"
 
     @property
     def warnings(self) -> list[str]:
         """What may be wrong, a line each."""
         found = []
         if self.unlabelled:
-            found.append(f"{self.unlabelled:,} rows without a label are set aside")
+            found.append(f"set aside, without a label: {counted(self.unlabelled, 'row')}")
         low, high = int(np.argmin(self.counts)), int(np.argmax(self.counts))
         if self.counts[high] >= UNEVEN * self.counts[low]:
             found.append(

@@ -13,7 +13,7 @@ from noiseproof.prepare.pictures import encode_array
 from noiseproof.prepare.read import read
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import split_label, tidy
-from noiseproof.progress import SILENT
+from noiseproof.progress import SILENT, counted
 
 
 def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) -> Samples:
@@ -43,7 +43,7 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
         return _frame(X, y, labelled)
     inputs = _array(X)
     if y is not None and len(y) != inputs.shape[0]:
-        raise DataError(f"{inputs.shape[0]} rows but {len(y)} labels")
+        raise DataError(f"{counted(inputs.shape[0], 'row')} but {counted(len(y), 'label')}")
     samples = Samples("the data", inputs, y)
     return encode_array(samples, options.get("encoder"), options.get("progress", SILENT))
 
@@ -52,7 +52,7 @@ def _frame(frame: Any, y: Any, labelled: bool) -> Samples:
     frame = tidy(frame, "the table")
     if not isinstance(y, str):
         if y is not None and len(y) != len(frame):
-            raise DataError(f"{len(frame)} rows but {len(y)} labels")
+            raise DataError(f"{counted(len(frame), 'row')} but {counted(len(y), 'label')}")
         return Samples("the table", frame, y)
     if y not in frame.columns and not labelled:
         return Samples("the table", frame)

@@ -13,7 +13,7 @@ from noiseproof.prepare.image_files import image_blocks, read_image_folder
 from noiseproof.prepare.pictures import Wanted, encode_array
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import parquet_files, read_table_file, table_blocks
-from noiseproof.progress import SILENT, Progress
+from noiseproof.progress import SILENT, Progress, counted
 
 KINDS = ".csv, .tsv, .parquet, .npz, a folder of images by class or of Parquet files"
 #: Images that are decoded at a time.
@@ -152,4 +152,4 @@ def _embeddings(path: Path) -> Samples:
 
 
 def _another_length(path: Path, length: int, name: str, rows: int) -> DataError:
-    return DataError(f"{path}: {length} rows where {name} has {rows}")
+    return DataError(f"{path}: {counted(length, 'row')} where {name} has {rows:,}")
