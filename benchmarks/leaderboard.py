@@ -25,9 +25,10 @@ from sklearn.metrics import average_precision_score
 from threadpoolctl import threadpool_limits
 
 import noiseproof as nf
+from noiseproof.learn.learn import learn
 
 RESULTS = Path(__file__).parent / "results" / "leaderboard"
-OURS = "noiseproof"
+OURS, LINEAR = "noiseproof", "noiseproof linear"
 Key = tuple[str, int, str]
 Record = dict[str, Any]
 
@@ -44,7 +45,13 @@ def noiseproof(problem: Problem, labels: Codes) -> Answer:
     return Answer(full, suspects, fitted.estimate.rate, fitted.estimate.rate_interval)
 
 
-METHODS: dict[str, Method] = {OURS: noiseproof, **RIVALS, **CEILINGS}
+def our_linear(problem: Problem, labels: Codes) -> Answer:
+    """The linear learner alone, by cross entropy, to hold against LogisticRegressionCV."""
+    learned = learn(problem.X, labels, problem.classes, learners="linear", losses=["CE"])
+    return Answer(learned.baseline.probabilities(problem.X_test))
+
+
+METHODS: dict[str, Method] = {OURS: noiseproof, LINEAR: our_linear, **RIVALS, **CEILINGS}
 
 
 def measured(problem: Problem, method: str) -> Record:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from noiseproof.advise.recommend import recommend
 from noiseproof.errors import TheoryError
 from noiseproof.learn.decide import (
+    CLEARLY,
     ENSEMBLE,
     Candidate,
     best,
@@ -274,7 +275,7 @@ def _choice(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) ->
     p = np.mean([trial.probabilities for trial in members], axis=0)
     right = folds.problem.right(p)
     behind, doubt = mean_and_error(right - leader.right, leader.share)
-    if behind < -doubt:
+    if behind < -CLEARLY * doubt:  # the best of many is partly luck, so let it be clear
         return alone
     gain, error = mean_and_error(right - compared.right, compared.share)
     accuracy, own_error = mean_and_error(right, compared.share)

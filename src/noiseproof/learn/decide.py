@@ -14,7 +14,7 @@ from noiseproof.learn.trials import Setting, Trial, mean_and_error
 ENSEMBLE = "ensemble"
 #: Where noisy labels may mislead, how far behind in them a model that knows of noise may be.
 BEHIND = 0.05
-#: A setting that is so many standard errors behind after a few folds is out of the race.
+#: What is so many standard errors behind is clearly behind.
 CLEARLY = 2.0
 #: The largest number of trials to average.
 PEERS = 5
