@@ -12,8 +12,6 @@ from loss_examples import (
 )
 from references import textbook
 
-from noiseproof.kernels import rows
-
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 HALF = [torch.float16, torch.bfloat16]
 
@@ -29,13 +27,6 @@ def extreme_logits(dtype, classes, largest):
         rows += [one, -one, one.flip(0), one - one.flip(0), size * torch.linspace(-1, 1, classes)]
         rows += [torch.where(torch.arange(classes) % 2 == 0, size, -size)]
     return torch.stack(rows).to(dtype)
-
-
-@pytest.fixture(params=["small batch", "large batch"])
-def _kernel(request, monkeypatch):
-    """Both ways the kernel has of computing a softmax, whatever the size of the batch."""
-    if request.param == "large batch":
-        monkeypatch.setattr(rows, "SMALL", 0, raising=False)
 
 
 def with_every_label(z):
@@ -55,7 +46,7 @@ def finite(loss, z, y):
     return losses
 
 
-@pytest.mark.usefixtures("_kernel")
+@pytest.mark.usefixtures("either_path")
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("loss", EXAMPLES, ids=str)
 def test_logits_to_ten_thousand(loss, dtype):
@@ -70,7 +61,7 @@ def test_logits_to_ten_thousand_at_the_ends_of_every_parameter(loss, dtype):
         check(100 * loss, dtype, 1e4)
 
 
-@pytest.mark.usefixtures("_kernel")
+@pytest.mark.usefixtures("either_path")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64], ids=str)
 @pytest.mark.parametrize("loss", EXAMPLES, ids=str)
 def test_logits_as_large_as_float32_has_them(loss, dtype):

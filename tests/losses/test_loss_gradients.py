@@ -6,9 +6,7 @@ from loss_examples import CENTRAL, EXAMPLES, OTHERS, SUMS, classes_for, problem,
 from references import textbook, textbook_rows
 
 import noiseproof as nf
-from noiseproof import kernels
-from noiseproof.kernels import blocked
-from noiseproof.kernels import rows as row_kernel
+from noiseproof.kernels import blocked, small
 
 DOUBLE = {"rtol": 1e-9, "atol": 1e-11}
 TRUE_GRADIENT = [loss for loss in EXAMPLES if not getattr(loss, "detach", False)]
@@ -29,6 +27,7 @@ def several_classes(rows=3, classes=4):
     return z, torch.arange(rows) % classes
 
 
+@pytest.mark.usefixtures("either_path")
 @pytest.mark.parametrize("loss", TRUE_GRADIENT, ids=str)
 def test_gradcheck(loss):
     z, y = several_classes()
@@ -62,6 +61,7 @@ def test_gradient_reaches_soft_targets():
     torch.testing.assert_close(soft.grad, expected)
 
 
+@pytest.mark.usefixtures("either_path")
 @pytest.mark.parametrize("loss", EXAMPLES, ids=str)
 def test_double_backward_is_the_hessian_of_the_textbook_form(loss):
     z, y = problem(loss, rows=3)
@@ -85,6 +85,7 @@ def test_gradient_penalty_trains_through_a_model(loss):
     torch.testing.assert_close(penalty(loss), penalty(textbook(loss)), **DOUBLE)
 
 
+@pytest.mark.usefixtures("either_path")
 @pytest.mark.parametrize("loss", EXAMPLES, ids=str)
 def test_backward_twice_accumulated_and_scaled(loss):
     z, y = problem(loss)
@@ -101,6 +102,7 @@ def test_backward_twice_accumulated_and_scaled(loss):
     torch.testing.assert_close(z.grad, 6 * once - 2 * other, **DOUBLE)
 
 
+@pytest.mark.usefixtures("either_path")
 @pytest.mark.parametrize("loss", EXAMPLES, ids=str)
 def test_scaled_backward_twice_over_one_graph(loss):
     z, y = problem(loss)
@@ -114,6 +116,7 @@ def test_scaled_backward_twice_over_one_graph(loss):
     assert torch.equal(first, kept)
 
 
+@pytest.mark.usefixtures("either_path")
 @pytest.mark.parametrize("loss", EXAMPLES, ids=str)
 def test_each_row_has_its_own_grad_output(loss):
     z, y = problem(loss)
@@ -127,6 +130,7 @@ def test_each_row_has_its_own_grad_output(loss):
     assert torch.equal(grad_output, kept)
 
 
+@pytest.mark.usefixtures("either_path")
 @pytest.mark.parametrize("loss", EXAMPLES, ids=str)
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 def test_fused_and_plain_paths_agree(loss, reduction):
@@ -144,8 +148,7 @@ def test_fused_and_plain_paths_agree(loss, reduction):
 @pytest.mark.parametrize("loss", [*CENTRAL, *OTHERS, *SUMS], ids=str)
 @pytest.mark.parametrize("elements", [1, 11, 40])
 def test_many_blocks_with_an_uneven_tail(loss, elements, monkeypatch):
-    monkeypatch.setattr(row_kernel, "SMALL", 11, raising=False)  # some blocks of either kind
-    monkeypatch.setattr(kernels, "SMALL", 0)  # else a small batch of plain CE is torch's own
+    monkeypatch.setattr(small, "SMALL", 0)  # else a small batch of plain CE is torch's own
     z, y = problem(loss, rows=23)
     w = torch.rand(z.shape[1], dtype=torch.float64) + 0.5
     expected = torch.autograd.grad((textbook_rows(loss)(z, y) * w[y]).sum() / w[y].sum(), z)[0]

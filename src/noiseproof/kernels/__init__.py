@@ -15,9 +15,18 @@ function needs no loss, only the loss's functions, so this room imports nothing 
 """
 
 from noiseproof.kernels.attach import attach
-from noiseproof.kernels.blocked import SMALL, Block, Scale, by_blocks, least_divisor, lowest
+from noiseproof.kernels.blocked import Block, Scale, by_blocks, least_divisor, lowest
 from noiseproof.kernels.linear import linear_pass
 from noiseproof.kernels.rows import Classes, Summand, Sums, row_block
+from noiseproof.kernels.small import (
+    SMALL,
+    is_near,
+    is_small,
+    pick,
+    scaled_expm1,
+    sum_of_classes,
+    sum_of_rows,
+)
 from noiseproof.kernels.state import is_plain, is_traced
 from noiseproof.kernels.statistics import LogSum, PowerSum, Statistic
 
@@ -33,10 +42,16 @@ __all__ = [
     "Sums",
     "attach",
     "by_blocks",
+    "is_near",
     "is_plain",
+    "is_small",
     "is_traced",
     "least_divisor",
     "linear_pass",
     "lowest",
+    "pick",
     "row_block",
+    "scaled_expm1",
+    "sum_of_classes",
+    "sum_of_rows",
 ]

@@ -15,9 +15,6 @@ Block = Callable[[Tensor, Tensor, Scale, Tensor], Tensor]
 CPU_BLOCK = 2**18
 DEVICE_BLOCK = 2**26
 
-# Up to this many logits the cost is that of launching operations, not of computing them.
-SMALL = 2**14
-
 
 def lowest(dtype: torch.dtype) -> float:
     """Return what stands for log 0: finite logits can be further apart than any float.

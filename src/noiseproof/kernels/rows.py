@@ -6,7 +6,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from noiseproof.kernels.blocked import SMALL, Scale, lowest
+from noiseproof.kernels.blocked import Scale, lowest
 from noiseproof.kernels.statistics import LogSum
 
 Sums = tuple[Tensor, ...]
@@ -93,15 +93,9 @@ def _masked(z: Tensor, index: Tensor) -> Tensor | None:
 
 def _exponentials(
     z: Tensor, index: Tensor, out: Tensor, needs_sum: bool
-) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """Write p times ``total`` to ``out`` (``None``: p); return log_u, sum_k log p_k, ``total``."""
+) -> tuple[Tensor, Tensor | None, Tensor]:
+    """Write p times ``total`` to ``out``; return log_u, sum_k log p_k and ``total``."""
     floor = lowest(z.dtype)
-    if z.numel() <= SMALL and z.dim() == 2:  # fewer operations, for twice the exponentials
-        torch.log_softmax(z, 1, out=out)
-        log_u = out.gather(1, index).clamp_min_(floor)
-        log_sum = out.sum(1, keepdim=True).clamp_min_(floor) if needs_sum else None
-        out.exp_()
-        return log_u, log_sum, None
     # Differences from the largest logit: exact where it matters, and exp cannot overflow.
     torch.sub(z, z.amax(1, keepdim=True), out=out)
     log_u = out.gather(1, index)

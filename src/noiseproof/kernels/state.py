@@ -27,12 +27,13 @@ def is_plain(z: Tensor) -> bool:
     Not so for subclasses (DTensor, FakeTensor), under a dispatch mode (FakeTensorMode, make_fx), a
     compiler or a ``torch.func`` transform, on the meta device, and in forward-mode AD.
     """
-    return not (
-        type(z) not in (Tensor, torch.nn.Parameter)
-        or is_traced()
-        or torch._C._len_torch_dispatch_stack() > 0
-        or forward_ad._current_level >= 0
-        or z.is_meta
+    return (
+        type(z) in (Tensor, torch.nn.Parameter)
+        and not torch.compiler.is_compiling()
+        and not torch._C._are_functorch_transforms_active()
+        and torch._C._len_torch_dispatch_stack() == 0
+        and forward_ad._current_level < 0
+        and not z.is_meta
     )
 
 

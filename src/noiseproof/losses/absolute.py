@@ -5,6 +5,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from noiseproof.kernels import scaled_expm1
 from noiseproof.losses.parameter import parameter
 from noiseproof.losses.pointwise import Pointwise
 
@@ -26,11 +27,11 @@ class MAE(Pointwise):
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return 2 - 2u."""
-        return torch.expm1(log_u) * -2
+        return scaled_expm1(log_u, 1, -2)
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: -2u."""
-        return torch.expm1(log_u).mul_(-2), torch.exp(log_u).mul_(-2)
+        return self.value(log_u), torch.exp(log_u).mul_(-2)
 
 
 class RCE(Pointwise):
@@ -52,8 +53,8 @@ class RCE(Pointwise):
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return -A (1 - u)."""
-        return torch.expm1(log_u) * self.A
+        return scaled_expm1(log_u, 1, self.A)
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: A u."""
-        return torch.expm1(log_u).mul_(self.A), torch.exp(log_u).mul_(self.A)
+        return self.value(log_u), torch.exp(log_u).mul_(self.A)

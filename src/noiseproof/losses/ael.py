@@ -25,17 +25,19 @@ class AEL(Pointwise):
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return exp(-u / a)."""
-        return torch.exp(-self._scaled(log_u))
+        return torch.exp(self._minus_ratio(log_u))
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: -(u / a) exp(-u / a)."""
-        minus_x = self._scaled(log_u).neg_()
-        value = torch.exp(minus_x)
-        return value, minus_x.mul_(value)
+        minus_ratio = self._minus_ratio(log_u)
+        value = torch.exp(minus_ratio)
+        return value, minus_ratio.mul_(value)
 
-    def _scaled(self, log_u: Tensor) -> Tensor:
-        # u / a, stopped at e^60, where exp(-u / a) has long been 0: beyond, 0 * inf is not a slope.
-        return torch.exp((log_u - math.log(self.a)).clamp_max(60))
+    def _minus_ratio(self, log_u: Tensor) -> Tensor:
+        # -u / a, stopped at e^60, where exp(-u / a) has long been 0: beyond, 0 * inf is no slope.
+        if self.a > 1e-20:
+            return torch.exp(log_u) * (-1 / self.a)
+        return -torch.exp((log_u - math.log(self.a)).clamp_max(60))
 
     def asymmetry_ratio(self) -> float:
         """Return r in closed form (Corollary 3)."""

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from noiseproof.kernels import scaled_expm1
 from noiseproof.losses.parameter import checked, parameter
 from noiseproof.losses.pointwise import Pointwise
 from noiseproof.losses.thresholds import ratio_needed
@@ -32,23 +33,22 @@ class AGCE(Pointwise):
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return ((a + 1)^q - (a + u)^q) / q."""
-        return torch.expm1(self._log_ratio(log_u) * self.q) * (
-            -math.pow(self.a + 1, self.q) / self.q
-        )
+        top = math.pow(self.a + 1, self.q)
+        return scaled_expm1(self._log_ratio(log_u), self.q, -top / self.q)
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: -u (a + u)^(q - 1)."""
         log_ratio = self._log_ratio(log_u)
         slope = torch.add(log_u, log_ratio, alpha=self.q - 1).exp_()
-        value = log_ratio.mul_(self.q).expm1_()
         top = math.pow(self.a + 1, self.q)
-        return value.mul_(-top / self.q), slope.mul_(-top / (self.a + 1))
+        value = scaled_expm1(log_ratio, self.q, -top / self.q)
+        return value, slope.mul_(-top / (self.a + 1))
 
     def _log_ratio(self, log_u: Tensor) -> Tensor:
         # log((a + u) / (a + 1)) to full precision: from u = 1 for a large shift, where a + u
         # would lose u, and from log u for a small one, where u matters down to the size of a.
-        if self.a >= 1:
-            return torch.log1p(torch.expm1(log_u) / (self.a + 1))
+        if self.a >= 0.5:
+            return torch.log1p(scaled_expm1(log_u, 1, 1 / (self.a + 1)))
         log_a = math.log(self.a)
         return softplus(log_u - log_a, threshold=50) + (log_a - math.log1p(self.a))
 

@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor
 
+from noiseproof.kernels import scaled_expm1
 from noiseproof.losses.parameter import checked, parameter
 from noiseproof.losses.pointwise import Pointwise
 from noiseproof.losses.thresholds import ratio_needed
@@ -31,27 +32,27 @@ class AUL(Pointwise):
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return ((a - u)^p - (a - 1)^p) / p."""
-        return self._rise(self._log_ratio(log_u) * self.p)
+        return self._rise(self._log_ratio(log_u))
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: -u (a - u)^(p - 1)."""
         log_ratio = self._log_ratio(log_u)
         slope = torch.add(log_u, log_ratio, alpha=self.p - 1).exp_()
         unit = max(1.0, self.a - 1)
-        return self._rise(log_ratio.mul_(self.p)), slope.mul_(-math.pow(unit, self.p - 1))
+        return self._rise(log_ratio), slope.mul_(-math.pow(unit, self.p - 1))
 
     def _log_ratio(self, log_u: Tensor) -> Tensor:
         # log((a - u) / unit): for a large a the unit is a - 1, and u is not lost in a - u; for
         # one near 1 it is 1, and a - u = (a - 1) + (1 - u) is exact however near.
         if self.a >= 2:
-            return torch.log1p(torch.expm1(log_u) * (-1 / (self.a - 1)))
+            return torch.log1p(scaled_expm1(log_u, 1, -1 / (self.a - 1)))
         return torch.log((self.a - 1) - torch.expm1(log_u))
 
-    def _rise(self, x: Tensor) -> Tensor:
-        """Return l from x = p log((a - u) / unit), losing no digit to p near 0 or far from it."""
+    def _rise(self, log_ratio: Tensor) -> Tensor:
+        """Return l from log((a - u) / unit), losing no digit to p near 0 or far from it."""
         if self.a >= 2:
-            return torch.expm1(x) * (math.pow(self.a - 1, self.p) / self.p)
-        end = self.p * math.log(self.a - 1)
+            return scaled_expm1(-log_ratio, -self.p, math.pow(self.a - 1, self.p) / self.p)
+        x, end = log_ratio * self.p, self.p * math.log(self.a - 1)
         if self.p >= 1:
             return (torch.exp(x) - math.exp(end)) * (1 / self.p)
         return (torch.expm1(x) - math.expm1(end)) * (1 / self.p)

@@ -105,6 +105,7 @@ class WeightedSum(Loss, register=False):
 class RowSum(WeightedSum, RowLoss, register=False):
     """A combination of row losses: one kernel, each of their sums computed once."""
 
+    transforms = False  # nor does any term
     per_class = RowLoss.per_class
     per_sample = RowLoss.per_sample
     rows = RowLoss.rows
@@ -124,9 +125,10 @@ class RowSum(WeightedSum, RowLoss, register=False):
 
     def from_row(self, log_u: Tensor, sums: Sums, classes: Classes) -> Tensor:
         """Return the weighted sum of the terms."""
-        own = ([sums[i] for i in places] for places in self._places)
-        pairs = zip(self.losses, own, strict=True)
-        return self._sum([term.from_row(log_u, tuple(s), classes) for term, s in pairs])
+        pairs = zip(self.losses, self._places, strict=True)
+        return self._sum(
+            [term.from_row(log_u, tuple([sums[i] for i in own]), classes) for term, own in pairs]
+        )
 
     def with_slopes(
         self, log_u: Tensor, sums: Sums, classes: Classes
@@ -150,6 +152,7 @@ class RowSum(WeightedSum, RowLoss, register=False):
 class PointwiseSum(WeightedSum, Pointwise, register=False):
     """A combination of pointwise losses: pointwise again."""
 
+    transforms = False  # nor does any term
     per_class = Pointwise.per_class
     per_sample = Pointwise.per_sample
     rows = Pointwise.rows

@@ -10,7 +10,6 @@ from torch.nn.functional import cross_entropy
 
 from noiseproof import kernels
 from noiseproof.losses.pointwise import Pointwise
-from noiseproof.losses.targets import Batch, class_weights, without_ignored
 
 
 class CE(Pointwise):
@@ -30,24 +29,34 @@ class CE(Pointwise):
     infinite: ClassVar[bool] = True
     is_cross_entropy: ClassVar[bool] = True
 
-    def _of_labels(self, batch: Batch) -> Tensor:
-        z, y = batch.z, batch.y
-        small = z.dim() == 2 and 0 < z.numel() <= kernels.SMALL and z.device.type == "cpu"
+    def forward(
+        self,
+        input: Tensor,
+        target: Tensor,
+        sample_weight: Tensor | None = None,
+    ) -> Tensor:
+        """Return the loss of logits, as :meth:`Loss.forward` describes."""
         if (
-            small
+            sample_weight is None
             and self.reduction != "none"
-            and batch.w is None
-            and z.dtype in (torch.float32, torch.float64)
-            and kernels.is_plain(z)
+            and self.label_smoothing == 0
+            and kernels.is_small(input, target)
+            and input.dtype in (torch.float32, torch.float64)
         ):
-            without_ignored(y, z.shape[1], self.ignore_index)  # names a wrong label
-            weight = None if self.weight is None else class_weights(z, self.weight)
-            value = cross_entropy(
-                z, y, weight, ignore_index=self.ignore_index, reduction=self.reduction
-            )
-            if math.isfinite(value.item()):  # torch has infinity for finite logits far apart
+            try:
+                value = cross_entropy(
+                    input,
+                    target,
+                    self._buffers["weight"],
+                    ignore_index=self.ignore_index,
+                    reduction=self.reduction,
+                )
+            except (IndexError, RuntimeError, ValueError):  # the way below says what is wrong
+                value = None
+            # torch has infinity for finite logits far apart
+            if value is not None and math.isfinite(value.item()):
                 return value
-        return super()._of_labels(batch)
+        return super().forward(input, target, sample_weight)
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return -log u."""

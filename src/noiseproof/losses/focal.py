@@ -5,6 +5,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from noiseproof.kernels import scaled_expm1
 from noiseproof.losses.parameter import parameter
 from noiseproof.losses.pointwise import Pointwise
 
@@ -33,12 +34,12 @@ class FL(Pointwise):
     def value(self, log_u: Tensor) -> Tensor:
         """Return (1 - u)^gamma (-log u)."""
         weight = _wrong(log_u).pow(self.gamma)
-        return -log_u * (weight.detach() if self.detach else weight)
+        return -(log_u * (weight.detach() if self.detach else weight))
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: (1 - u)^gamma (gamma u log u / (1 - u) - 1)."""
         # In place where it can be: on many classes each new array costs more than its numbers.
-        wrong = torch.expm1(log_u).neg_().clamp_min_(torch.finfo(log_u.dtype).tiny)
+        wrong = scaled_expm1(log_u, 1, -1).clamp_min_(torch.finfo(log_u.dtype).tiny)
         weight = wrong.pow(self.gamma)
         value = torch.mul(log_u, weight).neg_()
         if self.detach:
@@ -51,4 +52,4 @@ class FL(Pointwise):
 
 def _wrong(log_u: Tensor) -> Tensor:
     # 1 - u, kept off 0: there (1 - u)^gamma has no finite slope, though the loss has (it is 0).
-    return torch.expm1(log_u).neg().clamp_min(torch.finfo(log_u.dtype).tiny)
+    return scaled_expm1(log_u, 1, -1).clamp_min(torch.finfo(log_u.dtype).tiny)

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from noiseproof.kernels import scaled_expm1
 from noiseproof.losses.parameter import parameter
 from noiseproof.losses.pointwise import Pointwise
 
@@ -22,9 +23,8 @@ class GCE(Pointwise):
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return (1 - u^q) / q."""
-        return torch.expm1(log_u * self.q) * (-1 / self.q)
+        return scaled_expm1(log_u, self.q, -1 / self.q)
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: -u^q."""
-        log_power = log_u * self.q
-        return torch.expm1(log_power).mul_(-1 / self.q), log_power.exp_().neg_()
+        return self.value(log_u), torch.mul(log_u, self.q).exp_().neg_()

@@ -15,6 +15,7 @@ from noiseproof.losses.focal import FL
 from noiseproof.losses.generalized import GCE
 from noiseproof.losses.parameter import parameter
 from noiseproof.losses.pointwise import Pointwise, RowLoss
+from noiseproof.losses.targets import compute_dtype
 
 
 class Normalized(Loss):
@@ -77,6 +78,7 @@ class NormalizedPointwise(RowLoss, Normalized, register=False):
 
     base: Pointwise = parameter()
     text_name: ClassVar[str] = "Normalized"
+    transforms: ClassVar[bool] = False  # nor does the base
 
     @property
     def statistics(self) -> tuple[Pointwise, ...]:  # type: ignore[override]
@@ -101,6 +103,14 @@ class NormalizedPointwise(RowLoss, Normalized, register=False):
         rows = value * part
         return rows, slope * part, ((rows * part).neg_(),)
 
+    def _few_rows(self, z: Tensor, target: Tensor) -> Tensor | None:
+        log_p = torch.log_softmax(z, 1, compute_dtype(z))
+        if not kernels.is_near(log_p):
+            return None
+        values = self.base.value(log_p)  # the label's is among them
+        value = kernels.pick(values, target)
+        return None if value is None else value / positive(kernels.sum_of_classes(values))
+
 
 class NCE(NormalizedPointwise):
     """Normalised cross entropy, log u / sum_k log p_k.
@@ -117,7 +127,11 @@ class NCE(NormalizedPointwise):
 
     def from_row(self, log_u: Tensor, sums: Sums, classes: Classes) -> Tensor:
         """Return log u / sum_k log p_k."""
-        return log_u / _negative(sums[0])
+        # Of two classes or more the sum is at most -K log K.
+        many = isinstance(classes, int) and classes > 1
+        return log_u / (sums[0] if many else _negative(sums[0]))
+
+    _few_rows = RowLoss._few_rows
 
     def with_slopes(
         self, log_u: Tensor, sums: Sums, classes: Classes

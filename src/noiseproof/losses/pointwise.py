@@ -10,7 +10,7 @@ from noiseproof import kernels
 from noiseproof.errors import ParameterError
 from noiseproof.kernels import Classes, LogSum, Scale, Summand, Sums
 from noiseproof.losses.base import Loss, finite, picked
-from noiseproof.losses.targets import Batch, compute_dtype
+from noiseproof.losses.targets import compute_dtype
 
 
 class RowLoss(Loss, register=False):
@@ -64,6 +64,46 @@ class RowLoss(Loss, register=False):
         """Return L(u, y) for each row."""
         sums = tuple(f.value(log_p).sum(-1) for f in self.statistics)
         return self.from_row(picked(log_p, target), sums, log_p.shape[-1])
+
+    def forward(
+        self,
+        input: Tensor,
+        target: Tensor,
+        sample_weight: Tensor | None = None,
+    ) -> Tensor:
+        """Return the loss of logits, as :meth:`Loss.forward` describes."""
+        if (
+            sample_weight is None
+            and self.ignore_index < 0
+            and self.label_smoothing == 0
+            and self._buffers["weight"] is None
+            and kernels.is_small(input, target)
+        ):
+            rows = self._few_rows(self.transform(input) if self.transforms else input, target)
+            if rows is not None:
+                if self.reduction == "none":
+                    return rows
+                count = 1 if self.reduction == "sum" else rows.shape[0]
+                return kernels.sum_of_rows(rows, 1 / count)
+        return super().forward(input, target, sample_weight)
+
+    def _few_rows(self, z: Tensor, target: Tensor) -> Tensor | None:
+        """Return the losses of a few rows, (N,), in few operations, each of which autograd knows.
+
+        ``None`` where the other paths have something to say: a label that is ignored or wrong, a
+        masked class, a probability that no float holds.
+        """
+        log_p = torch.log_softmax(z, 1, compute_dtype(z))
+        log_u = kernels.pick(log_p, target)
+        if log_u is None:
+            return None
+        if not self.statistics:  # a bounded l takes -inf for what it is
+            near = self.bounded or kernels.is_near(log_u)
+            return self.from_row(log_u, (), z.shape[1]) if near else None
+        if not kernels.is_near(log_p):
+            return None
+        sums = tuple([kernels.sum_of_classes(f.value(log_p)) for f in self.statistics])
+        return self.from_row(log_u, sums, z.shape[1])
 
     def _rows(self, z: Tensor, target: Tensor) -> Tensor:
         log_p = torch.log_softmax(z, -1, compute_dtype(z))
@@ -156,26 +196,6 @@ class Pointwise(RowLoss, register=False):
     def closed_form(self) -> bool:
         """Whether the subclass says its own ``with_slope``, and changes no logits."""
         return type(self).with_slope is not Pointwise.with_slope and not self.transforms
-
-    def _of_labels(self, batch: Batch) -> Tensor:
-        # A small batch takes the time of launching operations: autograd needs fewer than the kernel
-        # and the checks do. ``gather`` looks at the labels, too: none is ignored, none is wrong.
-        z = batch.z
-        if (
-            self.reduction == "mean"
-            and self.ignore_index < 0
-            and batch.w is None
-            and self._buffers["weight"] is None
-            and z.is_cpu
-            and z.dim() == 2
-            and 0 < z.numel() <= kernels.SMALL
-            and kernels.is_plain(z)
-        ):
-            try:
-                return self.rows(z, batch.y).mean()
-            except (IndexError, RuntimeError):
-                pass
-        return super()._of_labels(batch)
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return l as a function of log u, elementwise."""

@@ -5,6 +5,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from noiseproof.kernels import scaled_expm1
 from noiseproof.losses.parameter import parameter
 from noiseproof.losses.pointwise import Pointwise
 
@@ -30,7 +31,8 @@ class SCE(Pointwise):
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return -alpha log u - beta A (1 - u)."""
-        return torch.expm1(log_u) * (self.beta * self.A) - log_u * self.alpha
+        reverse = scaled_expm1(log_u, 1, self.beta * self.A)
+        return torch.sub(reverse, log_u, alpha=self.alpha)
 
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: -alpha + beta A u."""

@@ -1,0 +1,69 @@
+"""Small batches: what takes time is launching operations, so these do more in each."""
+
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+# What torch.nn.functional's elu and nll_loss call, without their checks; elu takes more arguments
+# here than there.
+from torch._C._nn import elu, nll_loss  # type: ignore[attr-defined]
+
+from noiseproof.kernels.state import is_plain
+
+# Up to this many logits the cost is that of launching operations, not of computing them.
+SMALL = 2**14
+
+_NO_LABEL = -(2**63)
+
+
+def is_small(z: Tensor, target: Tensor) -> bool:
+    """Whether these are a few rows of logits, and labels, on a CPU, that can be looked at."""
+    return (
+        is_plain(z)
+        and z.is_cpu
+        and z.dim() == 2
+        and 0 < z.numel() <= SMALL
+        and z.is_floating_point()
+        and type(target) is Tensor
+        and target.dim() == 1
+        and not target.is_floating_point()
+    )
+
+
+def is_near(log_p: Tensor) -> bool:
+    """Whether no log-probability is so far from 0 that it has to be clamped."""
+    return log_p.detach().min().item() > -1e30
+
+
+def scaled_expm1(x: Tensor, by: float, factor: float) -> Tensor:
+    """Return factor * (exp(by * x) - 1) for x <= 0, in one operation."""
+    if not 1e-6 < abs(by) < 1e6 or not abs(factor) < 1e30:  # as numbers, torch would refuse them
+        return torch.expm1(x * by) * factor
+    return elu(x, 1 / by, factor * by, by)
+
+
+def pick(values: Tensor, target: Tensor) -> Tensor | None:
+    """Return the label's entry in each row of (N, K), or ``None`` where it is not in 0..K-1."""
+    minus = _filled(values.shape[1], -1.0, values.dtype)
+    try:
+        picked: Tensor = nll_loss(values, target.long(), minus, 0, _NO_LABEL)
+    except (IndexError, RuntimeError):
+        return None
+    return picked
+
+
+def sum_of_classes(values: Tensor) -> Tensor:
+    """Return the sums of the rows of (N, K), (N,)."""
+    return torch.mv(values, _filled(values.shape[1], 1.0, values.dtype))
+
+
+def sum_of_rows(rows: Tensor, factor: float) -> Tensor:
+    """Return ``factor`` times the sum of (N,) row losses."""
+    return torch.dot(rows, _filled(rows.shape[0], factor, rows.dtype))
+
+
+@lru_cache(maxsize=64)
+def _filled(size: int, value: float, dtype: torch.dtype) -> Tensor:
+    with torch.inference_mode(False):  # else only inference could use it later on
+        return torch.full((size,), value, dtype=dtype, device="cpu")
