@@ -144,6 +144,27 @@ def test_the_metric_of_cross_entropy_is_scikit_learns():
     assert value == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("options", [{}, {"label_smoothing": 0.2}, {"ignore_index": 2}], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_metric_is_torchs_mean_class_weights_included(weighted, options):
+    rng = np.random.default_rng(1)
+    y, raw = rng.integers(4, size=60), rng.normal(size=(60, 4))
+    w = rng.random(60) if weighted else None
+    classes = torch.tensor([1.0, 5.0, 0.5, 2.0], dtype=torch.float64)
+    rows = torch.nn.CrossEntropyLoss(classes, reduction="none", **options)
+    z, label = torch.tensor(raw), torch.tensor(y)
+    counted = classes[label] * (label != options.get("ignore_index", -100))
+    given = torch.ones(60, dtype=torch.float64) if w is None else torch.tensor(w)
+    expected = float((rows(z, label) * given).sum() / (counted * given).sum())
+    if w is None:
+        assert expected == pytest.approx(
+            float(torch.nn.CrossEntropyLoss(classes, **options)(z, label))
+        )
+    loss = nf.CE(classes, **options)
+    assert boosting.mean_loss(loss)(y, raw, w) == pytest.approx(expected)
+    assert float(loss(z, label, None if w is None else given)) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("loss", [nf.AGCE(a=1, q=0.5), nf.loss("NCE + MAE"), nf.CE()], ids=str)
 def test_the_gradient_of_one_score_is_that_of_two_classes(loss):
     s = np.linspace(-3, 3, 13)

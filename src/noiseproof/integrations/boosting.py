@@ -74,7 +74,10 @@ def xgboost_metric(loss: str | Loss) -> Callable[..., tuple[str, float]]:
 
 
 def mean_loss(loss: str | Loss) -> Callable[..., float]:
-    """Return a function of labels, raw scores and row weights, as scikit-learn's metrics are."""
+    """Return a function of labels, raw scores and row weights, as scikit-learn's metrics are.
+
+    It is the mean of :class:`Loss`: class weights are in the rows and in what they are divided by.
+    """
     mean = _metric(loss)
 
     def mean_loss(y_true: Any, scores: Any, sample_weight: Any = None) -> float:
@@ -116,8 +119,14 @@ def _metric(loss: str | Loss) -> Callable[..., float]:
 
     def mean(a: Any, b: Any, sample_weight: Any = None) -> float:
         scores, labels, weight = _arguments(a, b, sample_weight)
-        rows = made.derivatives(two_columns(scores), labels.astype(np.int64)).value
-        return float(np.average(rows, weights=weight))
+        labels = labels.astype(np.int64)
+        rows = made.derivatives(two_columns(scores), labels).value
+        # As torch's mean: over the weights of the labels' classes, which are in the rows already.
+        counted = (labels != made.ignore_index).astype(np.float64)
+        if made.weight is not None:
+            counted *= made.weight.double().numpy(force=True)[np.where(counted > 0, labels, 0)]
+        given = np.ones(len(rows)) if weight is None else np.asarray(weight, dtype=np.float64)
+        return float(np.dot(rows, given) / np.dot(counted, given))
 
     return mean
 
