@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from noiseproof.losses import AEL, AGCE, AUL, NCE, Loss
+from noiseproof.losses import AEL, AGCE, AMSE, AUL, NCE, Loss
 
 Make = Callable[[float], Loss]
 
@@ -67,6 +67,16 @@ def families() -> tuple[Family, ...]:
     """Return the six families, in the order of the paper's tables."""
     single = (Family("AGCE", agce), Family("AUL", aul), Family("AEL", ael))
     return (*single, *(Family(f"NCE+{f.name}", f.at, with_nce=True) for f in single))
+
+
+def joint(a: float, classes: int) -> tuple[Loss, float]:
+    """Return JAL-CE, with the weights its authors use for CIFAR-10 or CIFAR-100, and its a.
+
+    >>> print(*joint(18, classes=10))
+    NCE + AMSE(a=18) 18.0
+    """
+    a = max(1.01, _up(a))  # AMSE is not asymmetric for a = 1
+    return (5 if classes > MANY else 1) * NCE() + AMSE(a=a), a
 
 
 def _scaled(loss: AUL | AEL, factor: float) -> Loss:

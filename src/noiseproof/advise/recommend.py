@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-from noiseproof.advise.families import LOWEST, MANY, families
+import numpy as np
+
+from noiseproof.advise.families import LOWEST, MANY, families, joint
 from noiseproof.errors import NoiseError, ParameterError, TheoryError
 from noiseproof.losses import Loss
 from noiseproof.noise import EstimatedTransition, Noise, TransitionMatrix, estimate, parse
@@ -25,8 +27,9 @@ class Advice:
         loss: the loss, ready to train with.
         family: the family, such as ``"NCE+AGCE"``.
         clean_level: c of the noise; for an estimated noise, the lower end of its interval.
-        ratio: the asymmetry ratio r of the loss.
-        margin: c * r; from 1 on, Theorem 6 proves the loss tolerant.
+        ratio: the asymmetry ratio r of the loss; None for JAL-CE, which has none.
+        margin: c * r; from 1 on, Theorem 6 proves the loss tolerant. For JAL-CE, a times the least
+            T_ii - T_ij: from 1 on, its own condition does.
         tolerates: the largest symmetric noise rate that it withstands with this many classes.
         why: the reason, in one sentence.
     """
@@ -34,7 +37,7 @@ class Advice:
     loss: Loss
     family: str
     clean_level: float
-    ratio: float
+    ratio: float | None
     margin: float
     tolerates: float
     why: str
@@ -94,7 +97,10 @@ class Recommendation(Sequence[Advice]):
     def __str__(self) -> str:
         rows = [("loss", "c", "r", "c*r", "tolerates")]
         for a in self.advice:
-            numbers = (f"{x:.3g}" for x in (a.clean_level, a.ratio, a.margin, a.tolerates))
+            numbers = (
+                "-" if x is None else f"{x:.3g}"
+                for x in (a.clean_level, a.ratio, a.margin, a.tolerates)
+            )
             rows.append((str(a.loss), *numbers))  # type: ignore[arg-type]
         wide = max(len(row[0]) for row in rows)
         lines = [f"{row[0]:<{wide}}" + "".join(f"{cell:>11}" for cell in row[1:]) for row in rows]
@@ -116,6 +122,8 @@ def recommend(
     the lowest ratio r with c * r >= ``margin``, or r near 1 if c is below the margin. The order
     follows the paper's practice: single losses first, or, with more than 50 classes, those with
     NCE. On digits the families were within half a point of each other, too close to rank them.
+    The last is JAL-CE, from a later paper: it has no ratio but a condition of its own, and gets
+    ``margin`` times the smallest a that meets it.
 
     Args:
         noise: a transition matrix, text such as ``"symmetric:0.4"``, or labels.
@@ -149,7 +157,8 @@ def recommend(
         c = min(c, T.clean_level_interval[0])
     if c < margin:
         warnings.append(f"c = {c:.3g} leaves no room for a margin of {margin:g}: r is near 1")
-    return Recommendation(T, margin, tuple(_ranked(T, c, margin)), tuple(warnings))
+    advice = (*_ranked(T, c, margin), _joint(T, c, margin))
+    return Recommendation(T, margin, advice, tuple(warnings))
 
 
 def _transition(
@@ -197,6 +206,24 @@ def _ranked(T: TransitionMatrix, c: float, margin: float) -> Iterator[Advice]:
             tolerates=symmetric_rate(r, len(T)),
             why=_why(family.with_nce, c, r, margin),
         )
+
+
+def _joint(T: TransitionMatrix, c: float, margin: float) -> Advice:
+    """Return JAL-CE: asymmetric on row i iff a (T_ii - max_j T_ij) >= 1 (:class:`AMSE`)."""
+    right = T.matrix.diagonal()
+    wrong = (T.matrix - np.diag(right)).max(axis=1)
+    # c may be the lower end of an interval: then the confusions may be as frequent as it says.
+    gap = float(np.minimum(right - wrong, right * (1 - 1 / c)).min())
+    loss, a = joint(margin / gap, len(T))
+    return Advice(
+        loss=loss,
+        family="JAL-CE",
+        clean_level=c,
+        ratio=None,
+        margin=a * gap,
+        tolerates=(1 - 1 / a) * (len(T) - 1) / len(T),
+        why=f"a is {a * gap:.3g} times the smallest that tolerates this noise",
+    )
 
 
 def _why(with_nce: bool, c: float, r: float, margin: float) -> str:

@@ -4,6 +4,7 @@
 #: CIFAR-10, 5e-7 on CIFAR-100, without weight decay), SR multiplies its 1.2 by 1.03 every epoch.
 #: The settings of the epsilon-softmax are for symmetric noise; for asymmetric noise its authors
 #: take 0.02 and m = 1000, on CIFAR-100 numbers that depend on the noise rate, none of them here.
+#: JAL-FL is not here: its authors keep its settings in a file of their code that we have not seen.
 LATER: dict[str, dict[str, str]] = {
     "ANL-CE": {  # Ye et al., NeurIPS 2023
         "cifar10": "5*NCE + 5*NNCE(p_min=1e-07)",
