@@ -1,5 +1,7 @@
 """Checked rows: they are trained on as they are, and those drawn at random judge."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -56,7 +58,8 @@ def rivals(noisy: tuple[int, int], true: tuple[int, int], misled: float) -> str:
         right[:checked], right[60 : 60 + k] = 1, 1
         p = np.stack([right, 1 - right], axis=1).astype(np.float32)
         trials.append(Trial(Setting(name), p, right, folds.share(5), 0.0))
-    chosen = _decide(folds, trials, None)
+    noise = SimpleNamespace(rate=0.3, rate_interval=(0.2, 0.4), clean_level_interval=(1.0, 2.0))
+    chosen = _decide(folds, trials, None, noise)
     assert chosen.checked.sum() in true
     return chosen.settings[0].learner.name
 

@@ -1,6 +1,7 @@
 """Learning from noisy labels: what is chosen, what it is judged by, what it leaves behind."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from noiseproof import noise
 from noiseproof.errors import MissingExtraError, ParameterError
 from noiseproof.learn import search as searching
 from noiseproof.learn.compare import Chosen, _decide
-from noiseproof.learn.decide import PEERS, in_the_race, peers, plain, structured
+from noiseproof.learn.decide import PEERS, in_the_race, peers, plain, preferred, structured
 from noiseproof.learn.discriminant import Discriminant
 from noiseproof.learn.ensemble import Ensemble, sharpness_for
 from noiseproof.learn.folds import alike, deal
@@ -19,7 +20,6 @@ from noiseproof.learn.learn import FEW, learn
 from noiseproof.learn.learner import Problem
 from noiseproof.learn.learners import Linear, Neighbours, Trees
 from noiseproof.learn.posterior import Posterior, decode
-from noiseproof.learn.review import UNSOUND
 from noiseproof.learn.treat import PLAIN, TREATMENTS
 from noiseproof.learn.trials import Folds, Setting, Trial
 from noiseproof.progress import Progress
@@ -181,6 +181,28 @@ def test_what_a_first_look_found_is_not_trained_again(monkeypatch):
     assert np.array_equal(raced.probabilities, direct.probabilities)
 
 
+def estimated(rate: float, clean_level: float, certain: bool = True) -> SimpleNamespace:
+    return SimpleNamespace(
+        rate=rate,
+        rate_interval=(rate / 2 if certain else 0.0, 2 * rate),
+        clean_level_interval=(clean_level, 2 * clean_level),
+    )
+
+
+def test_where_classes_are_easy_to_tell_a_level_model_that_tells_them_is_preferred():
+    rows = np.arange(1000)
+    flexible = trial("trees", list((rows < 690).astype(int)))
+    level = trial("trees", list(((rows >= 20) & (rows < 708)).astype(int)), "em")
+    behind = trial("trees", list((rows < 660).astype(int)), "em")
+    easy, hard = estimated(0.3, clean_level=3), estimated(0.1, clean_level=3)
+    clean = estimated(0.01, clean_level=3)
+    every = [flexible, level, behind]
+    assert preferred(every, easy) == [level]
+    for found in (hard, clean):  # 69 % of 70 % that can be told, and of 90 and 99 %
+        assert preferred(every, found) == every
+    assert preferred([flexible, behind], easy) == [flexible, behind]
+
+
 def test_where_noisy_labels_may_mislead_a_model_of_the_noise_is_preferred():
     # As on digits with half of the classes mistaken for another one half of the time.
     right = {"trees": 720, "em": 702, "latent": 678, "far": 600}
@@ -200,14 +222,17 @@ def test_where_noisy_labels_may_mislead_a_model_of_the_noise_is_preferred():
         trials[name] = Trial(settings[name], p, hit, share, 0.0)
     every = list(trials.values())
     assert structured(every) == [trials["em"], trials["latent"]]
-    fold = rows % 5
-    sound = _decide(Folds(problem, fold), every, None)
-    wary = _decide(Folds(problem, fold, misled=UNSOUND), every, None)
+    folds = Folds(problem, rows % 5)
+    sound = _decide(folds, every, None, estimated(0.3, clean_level=3))
+    wary = _decide(folds, every, None, estimated(0.3, clean_level=1.1))
+    assert _decide(folds, every, None, estimated(0.3, 1.1, certain=False)).settings == (
+        settings["trees"],
+    )
     assert sound.settings == (settings["trees"],)
     assert wary.settings == (settings["em"],)
     assert "--trusted" in wary.why
     assert "--trusted" not in sound.why
-    plain_only = _decide(Folds(problem, fold, misled=UNSOUND), every[:1], None)
+    plain_only = _decide(folds, every[:1], None, estimated(0.3, clean_level=1.1))
     assert plain_only.settings == (settings["trees"],)
 
 

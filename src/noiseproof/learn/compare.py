@@ -26,8 +26,10 @@ from noiseproof.learn.decide import (
     ensemble_reason,
     in_the_race,
     is_level,
+    may_mislead,
     peers,
     plain,
+    preferred,
     reason,
     structured,
 )
@@ -35,7 +37,7 @@ from noiseproof.learn.learner import Floats, Learner, Problem, of_name
 from noiseproof.learn.linear import Linear
 from noiseproof.learn.neighbours import Neighbours
 from noiseproof.learn.posterior import Posterior
-from noiseproof.learn.review import SOUND, UNSOUND
+from noiseproof.learn.review import UNSOUND
 from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS, Opinion, Opinions
 from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
 from noiseproof.noise import EstimatedTransition, estimate
@@ -61,8 +63,6 @@ CAUTION = (
 )
 #: So many checked rows choose better than any preference.
 ENOUGH = 30
-#: From this clean level on, noisy labels rank models as true ones do.
-CLEAR = 1.2
 
 #: The losses to compare if none is proved to withstand the noise.
 USUAL = ("GCE(q=0.7)", "AGCE(a=1, q=0.5)", "AUL(a=3, p=2)", "NCE + AGCE(a=6, q=1.5)")
@@ -150,10 +150,10 @@ def compare(
         treated, opinions = _treat(folds, trials)
         trials += treated
     noise = noise_of(folds.problem, best(structured(trials) or trials))
-    if noise.clean_level_interval[0] <= CLEAR:
+    if may_mislead(noise):
         folds = replace(folds, misled=UNSOUND)
         trials = [replace(trial, share=folds.share(folds.count)) for trial in trials]
-    return _decide(folds, trials, opinions)
+    return _decide(folds, trials, opinions, noise)
 
 
 def _scout(folds: Folds, kinds: Sequence[type[Learner]]) -> list[Trial]:
@@ -244,30 +244,35 @@ def _judge(trials: Sequence[Trial]) -> Trial:
     return best(quick or [leader])
 
 
-def _decide(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:
+def _decide(
+    folds: Folds, trials: Sequence[Trial], opinions: Opinions | None, noise: EstimatedTransition
+) -> Chosen:
     """Choose a trial or a mean of trials; measure the choice on checked rows if there are any.
 
     A row that had a say in the choice would flatter it. So each half of the checked rows judges
     what is chosen without it.
     """
-    chosen = _choice(folds, trials, opinions)
+    chosen = _choice(folds, trials, opinions, noise)
     review = folds.problem.review
     if review is None or len(review.judges) < 2:
         return chosen
     right = np.zeros(len(folds.fold), dtype=bool)
     for half in (review.judges[::2], review.judges[1::2]):
         share = folds.share(folds.count, but=half)
-        other = _choice(folds, [replace(trial, share=share) for trial in trials], opinions)
+        judged = [replace(trial, share=share) for trial in trials]
+        other = _choice(folds, judged, opinions, noise)
         right[half] = other.probabilities[half].argmax(1) == folds.problem.labels[half]
     return replace(chosen, checked=right[review.judges])
 
 
-def _choice(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:
+def _choice(
+    folds: Folds, trials: Sequence[Trial], opinions: Opinions | None, noise: EstimatedTransition
+) -> Chosen:
     """Choose the best trial, or the mean of those that are level with it."""
     compared = plain(trials)
-    preferred = structured(trials) if _wary(folds) else []
-    caution = CAUTION if preferred else ""
-    members = peers(preferred or trials)
+    among = trials if _is_told(folds) else preferred(trials, noise)
+    caution = CAUTION if len(among) < len(trials) and may_mislead(noise) else ""
+    members = peers(among)
     leader = members[0]
     alone = Chosen.of_trial(leader, reason(leader, compared) + caution, trials, opinions)
     if len(members) == 1:
@@ -287,11 +292,11 @@ def _choice(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) ->
     )  # fmt: skip
 
 
-def _wary(folds: Folds) -> bool:
-    """Return whether noisy labels may mislead, and neither checked rows nor a crowd can tell."""
-    review, told = folds.problem.review, folds.problem.judge is not None
+def _is_told(folds: Folds) -> bool:
+    """Return whether checked rows or a crowd say which model is better."""
+    review = folds.problem.review
     checked = review is not None and len(review.judges) >= ENOUGH
-    return folds.misled > SOUND and not checked and not told
+    return checked or folds.problem.judge is not None
 
 
 def ranked(trials: Sequence[Trial]) -> tuple[Candidate, ...]:
