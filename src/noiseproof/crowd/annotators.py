@@ -17,7 +17,7 @@ who all work alike are pooled, and annotators who differ are told apart.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import expit, gammaln, logit
 
 from noiseproof.crowd.answers import Answers, Codes, Floats, normalised
 
@@ -42,7 +42,7 @@ class Annotators:
         pi: (P, K) the probability of the answer given each class.
         rates: (W, K) how much more often they answer items of each class.
         accuracy: (W,) the share of right answers, drawn towards the mean of all.
-        strength: the strength of the prior of the accuracy.
+        strengths: the strengths of the priors of accuracies, of rows of pi, and of rates.
         mean: the mean accuracy.
         off: (K, K) which wrong answer is given about each class, by all together.
         prior: (K,) the share of each class.
@@ -55,51 +55,72 @@ class Annotators:
     pi: Floats
     rates: Floats
     accuracy: Floats
-    strength: float
+    strengths: tuple[float, float, float]
     mean: float
     off: Floats
     prior: Floats
 
     @classmethod
-    def of(cls, answers: Answers, q: Floats) -> "Annotators":
-        """Estimate annotators from their answers and soft labels (N, K)."""
+    def of(
+        cls,
+        answers: Answers,
+        q: Floats,
+        items: Floats | None = None,
+        strengths: tuple[float, float, float] | None = None,
+    ) -> "Annotators":
+        """Estimate annotators from their answers.
+
+        Args:
+            answers: the answers.
+            q: (N, K) soft labels of the items.
+            items: (N,) what each item counts; by default, 1.
+            strengths: those of the priors; by default, the most likely ones.
+        """
         W, K = len(answers.names), answers.classes
         pairs, pair = np.unique(answers.annotator * K + answers.code, return_inverse=True)
         who, said = pairs // K, pairs % K
         at = np.arange(len(pairs))
-        counts = _sums(pair, q[answers.item], len(pairs))
+        known = q if items is None else q * items[:, None]
+        counts = _sums(pair, known[answers.item], len(pairs))
         by_class = _sums(who, counts, W)
         right = np.bincount(who, counts[at, said], minlength=W)
         total = by_class.sum(axis=1)
         mean = float(right.sum() / total.sum())
-        split = np.stack([right, total - right], axis=1)
-        split_mean = np.broadcast_to([mean, 1 - mean], split.shape)
-        strength = min(_strength(split, split_mean, total), PERSONAL)
+        if strengths is None:
+            split = np.stack([right, total - right], axis=1)
+            split_mean = np.broadcast_to([mean, 1 - mean], split.shape)
+            strength = min(_strength(split, split_mean, total), PERSONAL)
+        else:
+            strength = strengths[0]
         accuracy = (right + strength * mean) / (total + strength)
 
-        off = 1 + _sums(said, counts, K).T
+        pooled = _sums(said, counts, K).T
+        off = 1 + pooled
         np.fill_diagonal(off, 0)
         off = normalised(off)
-        base = (1 - accuracy[who])[:, None] * off[:, said].T
-        base[at, said] = accuracy[who]
+        hard = np.diag(pooled) + PERSONAL * mean
+        hard = hard / (pooled.sum(axis=1) + PERSONAL)
+        right_of = expit(_odds(accuracy)[:, None] + _odds(hard) - _odds(mean))
+        base = (1 - right_of[who]) * off[:, said].T
+        base[at, said] = right_of[who, said]
         base = np.maximum(base, LEAST)
-        of_rows = _strength(counts, base, by_class)
+        of_rows = _strength(counts, base, by_class) if strengths is None else strengths[1]
         pi = (counts + of_rows * base) / (by_class[who] + of_rows)
 
-        prior = normalised(q.sum(axis=0))
-        of_rates = _strength(by_class, np.broadcast_to(prior, by_class.shape), total)
+        prior = normalised(known.sum(axis=0) + LEAST)
+        if strengths is None:
+            of_rates = _strength(by_class, np.broadcast_to(prior, by_class.shape), total)
+        else:
+            of_rates = strengths[2]
         rates = normalised(by_class + of_rates * prior) / prior
         return cls(
-            who, said, pair, counts, np.minimum(pi, 1), rates, accuracy, strength, mean, off, prior
-        )
+            who, said, pair, counts, np.minimum(pi, 1), rates, accuracy,
+            (strength, of_rows, of_rates), mean, off, prior,
+        )  # fmt: skip
 
     def each(self, answers: Answers) -> Floats:
         """Return (A, K): the log-probability of each answer, had its item each class."""
         return np.asarray(np.log(self.pi)[self.pair] + np.log(self.rates)[answers.annotator])
-
-    def log_likelihood(self, answers: Answers) -> Floats:
-        """Return (N, K): the same of all answers about an item together."""
-        return _sums(answers.item, self.each(answers), answers.items)
 
     def matrix(self, annotator: int) -> Floats:
         """Return the expected answers of one annotator, (K, K): by class, then by answer."""
@@ -107,6 +128,31 @@ class Annotators:
         mine = np.flatnonzero(self.pair_annotator == annotator)
         found[:, self.pair_code[mine]] = self.counts[mine].T
         return found
+
+
+def unseen(answers: Answers, q: Floats, part: Codes) -> Floats:
+    """Return (A, K): the log-probability of each answer by annotators as other items show them.
+
+    An annotator with few answers is known by little else than the answer itself, which would
+    explain it whatever its item is.
+
+    Args:
+        answers: the answers.
+        q: (N, K) soft labels.
+        part: (N,) the part of each item; its annotators are estimated from the other parts.
+    """
+    found = np.empty((len(answers.item), answers.classes))
+    strengths = Annotators.of(answers, q).strengths
+    for k in np.unique(part):
+        mine = part[answers.item] == k
+        others = Annotators.of(answers, q, (part != k).astype(np.float64), strengths)
+        found[mine] = others.each(answers)[mine]
+    return found
+
+
+def together(answers: Answers, each: Floats) -> Floats:
+    """Return (N, K): the log-probability of all answers about an item, from that of each."""
+    return _sums(answers.item, each, answers.items)
 
 
 def posterior(log_likelihood: Floats, prior: Floats) -> Floats:
@@ -119,6 +165,10 @@ def _sums(group: Codes, values: Floats, groups: int) -> Floats:
     """Return (G, K): the sums of the rows of each group."""
     columns = [np.bincount(group, column, minlength=groups) for column in values.T]
     return np.stack(columns, axis=1)
+
+
+def _odds(p: Floats | float) -> Floats:
+    return np.asarray(logit(np.clip(p, LEAST, 1 - LEAST)))
 
 
 def _strength(counts: Floats, mean: Floats, totals: Floats) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.errors import DataError
+from noiseproof.noise import stream
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -73,6 +74,29 @@ class Answers:
         always = (count >= REPEATED) & (given.max(axis=1) == count)
         return bool(2 * count[always].sum() > len(self.item))
 
+    def copies(self) -> Codes:
+        """Return (N,) a number for each item, equal for items that may be copies of one.
+
+        Copies of an item, such as turned and cropped versions of a photo, have the same answers
+        of the same people. Were one trained on while another is held out, wrong answers would be
+        predicted and taken for right ones. Items with the same answers that make up more than a
+        tenth of their class are too many to be copies, and rules answer alike by design.
+        """
+        if self.one_sided:
+            return np.arange(self.items)
+        key = self.annotator * self.classes + self.code
+        of = _hashed_sums(self.item, key, self.items)
+        _, first, group, size = np.unique(
+            of, return_index=True, return_inverse=True, return_counts=True
+        )
+        share = normalised(self.votes)
+        alone = size[group] > COPIED * (share @ share.sum(axis=0)) + 1e-9
+        return np.where(alone, np.arange(self.items), first[group])
+
+    def parts(self) -> Codes:
+        """Return (N,) a part of the items for each, 0 to :data:`PARTS` - 1; copies share one."""
+        return stream(0, "parts of the items").permutation(self.items)[self.copies()] % PARTS
+
     def start(self) -> Floats:
         """Return first soft labels (N, K): the share of the votes of an item.
 
@@ -87,6 +111,10 @@ class Answers:
         return votes
 
 
+#: Parts of the items.
+PARTS = 5
+#: The largest share of a class that copies of one item may have.
+COPIED = 0.1
 #: Part of a vote that every class gets, so that no class is ruled out from the start.
 DOUBT = 0.05
 #: Rounds of balancing; the totals settle to three digits.
@@ -96,3 +124,11 @@ ROUNDS = 100
 def normalised(values: Floats) -> Floats:
     """Return values (..., K) that sum to 1 in each row."""
     return np.asarray(values / np.maximum(values.sum(axis=-1, keepdims=True), 1e-300))
+
+
+def _hashed_sums(group: Codes, keys: Codes, groups: int) -> Codes:
+    """Return (G,) a hash of the keys of each group, whatever their order."""
+    random = stream(0, "copies").integers(1 << 62, size=int(keys.max()) + 1)
+    found = np.zeros(groups, dtype=np.int64)
+    np.add.at(found, group, random[keys])  # wraps around, as a hash may
+    return found

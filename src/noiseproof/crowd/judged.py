@@ -64,8 +64,8 @@ def judge(answers: Answers, consensus: Consensus) -> list[Annotator]:
     np.add.at(given, (answers.annotator, answers.code), 1.0)
     count = given.sum(axis=1)
     chance = given @ found.prior / count
-    right = found.accuracy * (count + found.strength)
-    wrong = (1 - found.accuracy) * (count + found.strength)
+    right = found.accuracy * (count + found.strengths[0])
+    wrong = (1 - found.accuracy) * (count + found.strengths[0])
     low, high = beta.ppf([[0.025], [0.975]], right, wrong)
     worth = (high - chance) / np.maximum(1 - chance, 1e-9)
     out = []

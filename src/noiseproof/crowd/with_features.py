@@ -9,13 +9,14 @@ in place of fitted ones, which would confirm themselves).
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noiseproof.crowd.annotators import Annotators, posterior
-from noiseproof.crowd.answers import Answers, Floats, normalised
+from noiseproof.crowd.annotators import Annotators, posterior, together, unseen
+from noiseproof.crowd.answers import Answers, Codes, Floats, normalised
 
 #: Rounds of training, and updates of the annotators after each.
 ROUNDS, UPDATES = 8, 5
@@ -23,6 +24,9 @@ ROUNDS, UPDATES = 8, 5
 SETTLED = 0.002
 #: Powers of the predictions to choose from.
 POWERS = tuple(np.geomspace(0.3, 4, 21).tolist())
+#: Powers of the soft labels to choose from by checked items, and how many of those it takes.
+CERTAINTIES = tuple(np.geomspace(0.2, 2, 21).tolist())
+ENOUGH = 30
 #: How much of an answer is news beside the others about the item, the most first.
 NEWS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2)
 
@@ -31,29 +35,65 @@ Predict = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
+class Checked:
+    """Items whose class is known because a person checked them.
+
+    Args:
+        rows: (M,) the items.
+        codes: (M,) their true classes.
+        random: (M,) whether an item was drawn at random; only these stand for all items.
+    """
+
+    rows: Codes
+    codes: Codes
+    random: NDArray[np.bool_]
+
+    def pin(self, q: Floats) -> Floats:
+        """Return soft labels (N, K) in which the checked items are certain."""
+        out = q.copy()
+        out[self.rows] = np.eye(q.shape[1])[self.codes]
+        return out
+
+    def calibrated(self, q: Floats) -> Floats:
+        """Return soft labels (N, K) as sure as the items drawn at random show them to be."""
+        rows, codes = self.rows[self.random], self.codes[self.random]
+        if len(rows) < ENOUGH:
+            return q
+
+        def fit(power: float) -> float:
+            return float(np.log(_powered(q[rows], power)[np.arange(len(rows)), codes]).mean())
+
+        return _powered(q, max(CERTAINTIES, key=fit))
+
+
+@dataclass(frozen=True, eq=False)
 class Consensus:
     """What annotators, or annotators and features, agree on.
 
     Args:
-        soft: (N, K) the probability of each class by the answers and the features.
+        soft: (N, K) the probability of each class by the answers and the features; certain for
+            items that were checked.
         judge: (N, K) the same by the answers alone, all classes being equally likely before;
             predictions for rows that were held out can be judged by it.
         annotators: the estimates that both rest on.
         news: how much of each answer is news beside the others; 1 where annotators are wrong
             independently of each other, less where they find the same items hard.
+        free: (N, K) as ``soft``, but each checked item as if it had not been checked.
     """
 
     soft: Floats
     judge: Floats
     annotators: Annotators
-    news: float = 1.0
+    news: float
+    free: Floats
 
     @classmethod
-    def of(cls, answers: Answers, soft: Floats) -> "Consensus":
+    def of(cls, answers: Answers, soft: Floats, checked: Checked | None = None) -> "Consensus":
         """Judge annotators by soft labels that some other method agreed on."""
-        annotators = Annotators.of(answers, soft)
-        likelihood = annotators.log_likelihood(answers)
-        return cls(soft, posterior(likelihood, np.ones(answers.classes)), annotators)
+        known = soft if checked is None else checked.pin(soft)
+        likelihood = together(answers, unseen(answers, known, answers.parts()))
+        judge = posterior(likelihood, np.ones(answers.classes))
+        return cls(known, judge, Annotators.of(answers, known), 1.0, soft)
 
     @property
     def by_answers(self) -> Floats:
@@ -61,33 +101,62 @@ class Consensus:
         return normalised(self.judge * self.annotators.prior)
 
 
-def agree(answers: Answers, predict: Predict | None = None, minutes: float = math.inf) -> Consensus:
+def agree(
+    answers: Answers,
+    predict: Predict | None = None,
+    minutes: float = math.inf,
+    checked: Checked | None = None,
+) -> Consensus:
     """Return the consensus.
+
+    With features, annotators are judged by other items than the one in question, and predictions
+    are held out. So the likelihood of the answers tells how far either can be trusted, and when
+    another round of training makes things worse. Rules overlap too much for that: they get every
+    round.
 
     Args:
         answers: the answers.
         predict: trains on soft labels and predicts held-out rows; without it the answers decide
             alone, by Dawid and Skene's EM with the priors of :mod:`noiseproof.crowd.annotators`.
         minutes: the time after which no further round is started.
+        checked: items whose class is known; they tell how good the annotators are.
     """
     deadline = time.monotonic() + 60 * minutes
-    q, news = answers.start(), 1.0
+    pin = checked.pin if checked is not None else np.asarray
+    part, q, news = answers.parts(), pin(answers.start()), 1.0
+    found: list[tuple[float, Floats, Floats]] = []
     for turn in range(ROUNDS):
         before = q.argmax(axis=1)
         p = None if predict is None else np.asarray(predict(q), dtype=np.float64)
         if p is not None and turn == 0:
-            q = p  # annotators are first judged by others: votes contain their own answers
+            q = pin(p)  # annotators are first judged by others: votes contain their own answers
         for _ in range(UPDATES):
-            found = Annotators.of(answers, q)
-            likelihood = found.log_likelihood(answers)
-            prior = found.prior if p is None else fitting(p, news * likelihood)
-            news = _news(answers, found, likelihood, prior)
-            q = posterior(news * likelihood, prior)
+            each = (
+                Annotators.of(answers, q).each(answers) if p is None else unseen(answers, q, part)
+            )
+            likelihood = together(answers, each)
+            prior = normalised(q.sum(axis=0)) if p is None else fitting(p, news * likelihood)
+            news = _news(answers, each, likelihood, prior)
+            free = posterior(news * likelihood, prior)
+            q = pin(free)
+        found.append((explained(prior, likelihood), free, news * likelihood))
         settled = (q.argmax(axis=1) != before).mean() < SETTLED
-        if settled or time.monotonic() > deadline:
+        worse = p is not None and not answers.one_sided and _past_best(found)
+        if settled or worse or time.monotonic() > deadline:
             break
-    judge = posterior(news * likelihood, np.ones(answers.classes))
-    return Consensus(q, judge, found, news)
+    if p is None or answers.one_sided:
+        found = found[-1:]
+    _, free, likelihood = max(found, key=lambda one: one[0])
+    if checked is not None:
+        free = checked.calibrated(free)
+    q = pin(free)
+    judge = posterior(likelihood, np.ones(answers.classes))
+    return Consensus(q, judge, Annotators.of(answers, q), news, free)
+
+
+def _past_best(found: Sequence[tuple[float, Floats, Floats]]) -> bool:
+    """Return whether the last two rounds explained the answers less well than one before."""
+    return len(found) > 2 and max(one[0] for one in found[:-2]) > max(one[0] for one in found[-2:])
 
 
 def fitting(p: Floats, log_likelihood: Floats) -> Floats:
@@ -102,9 +171,8 @@ def explained(p: Floats, log_likelihood: Floats) -> float:
     return float((rest + top[:, 0]).mean())
 
 
-def _news(answers: Answers, found: Annotators, log_likelihood: Floats, prior: Floats) -> float:
+def _news(answers: Answers, own: Floats, log_likelihood: Floats, prior: Floats) -> float:
     """Return the power of the other answers about an item that predicts each answer best."""
-    own = found.each(answers)
     others = log_likelihood[answers.item] - own
     before = prior if prior.ndim == 1 else prior[answers.item]
 

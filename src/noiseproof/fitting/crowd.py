@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from noiseproof.crowd.aggregate import aggregate, check_method
-from noiseproof.crowd.annotators import Annotators
+from noiseproof.crowd.annotators import together, unseen
 from noiseproof.crowd.answers import Answers, Floats
 from noiseproof.crowd.ask import ask
 from noiseproof.crowd.judged import judge
-from noiseproof.crowd.with_features import Consensus, agree, explained, fitting
+from noiseproof.crowd.with_features import Checked, Consensus, agree, explained, fitting
 from noiseproof.errors import ParameterError
 from noiseproof.fitting.crowd_result import Crowd
 from noiseproof.learn.folds import deal
@@ -21,7 +21,8 @@ from noiseproof.learn.linear import WIDE
 from noiseproof.learn.matrix import Scale
 from noiseproof.learn.trials import Folds, Setting
 from noiseproof.prepare.answers import Asked, of_frame, read_long, read_wide
-from noiseproof.prepare.checks import Checked, check
+from noiseproof.prepare.checks import Checked as Looked
+from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import Codes
 from noiseproof.progress import Progress
 
@@ -58,7 +59,7 @@ def gather(
     return read_wide(X, y, answers, **options)
 
 
-def check_items(asked: Asked) -> tuple[Codes, Codes, Checked]:
+def check_items(asked: Asked) -> tuple[Codes, Codes, Looked]:
     """Return what most annotators say about each item, the places of the items, and the checks."""
     votes = _answers(asked).votes.argmax(axis=1)
     checked = check(asked.samples, votes, asked.classes, asked.unlabelled)
@@ -72,6 +73,7 @@ def consult(
     folds: int,
     seed: int,
     minutes: float,
+    checked: Checked | None,
     progress: Progress,
 ) -> Crowd | None:
     """Agree on labels and judge the annotators; None if there are not several.
@@ -83,6 +85,7 @@ def consult(
         folds: the number of folds.
         seed: seeds everything random.
         minutes: the time after which no further round is started.
+        checked: items that a person has checked; None without any.
         progress: receives the step.
     """
     if asked is None or len(asked.names) == 1:
@@ -90,15 +93,15 @@ def consult(
     progress.step("agree on labels")
     answers = _answers(asked)
     if method != FEATURES:
-        consensus = Consensus.of(answers, aggregate(answers, method))
+        consensus = Consensus.of(answers, aggregate(answers, method), checked)
     elif answers.items < FEW:
-        consensus = agree(answers)
+        consensus = agree(answers, checked=checked)
     else:
-        consensus = agree(answers, Predict(answers, matrix, folds, seed), minutes)
+        consensus = agree(answers, Predict(answers, matrix, folds, seed), minutes, checked)
     count = np.bincount(answers.annotator, minlength=len(answers.names)).astype(np.float64)
     return Crowd(
         answers, consensus, judge(answers, consensus), ask(consensus, count, seed),
-        asked.classes.names,
+        asked.classes.names, checked,
     )  # fmt: skip
 
 
@@ -122,7 +125,7 @@ class Predict:
         labels = answers.votes.argmax(axis=1)
         weights = np.ones(len(labels), dtype=np.float32)
         self.problem = Problem(matrix, labels, answers.classes, weights, seed)
-        self.fold = deal(labels, folds, seed)
+        self.fold = deal(labels, folds, seed, answers.copies())
         shape = self.problem.shape
         scale: Scale = "common" if shape.columns >= WIDE and not shape.sparse else "standard"
         self.choices = [[Setting(Linear("CE", decay, scale)) for decay in DECAYS]]
@@ -141,7 +144,8 @@ class Predict:
         ]
         if len(found) == 1:
             return np.asarray(found[0])
-        likelihood = Annotators.of(self.answers, soft).log_likelihood(self.answers)
+        each = unseen(self.answers, soft, self.answers.parts())
+        likelihood = together(self.answers, each)
         worth = [explained(fitting(p, likelihood), likelihood) for p in found]
         self.best = int(np.argmax(worth))
         return np.asarray(found[self.best])

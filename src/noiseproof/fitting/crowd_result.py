@@ -10,8 +10,15 @@ from numpy.typing import NDArray
 from noiseproof.crowd.answers import Answers, Floats
 from noiseproof.crowd.ask import Asking
 from noiseproof.crowd.judged import Annotator
-from noiseproof.crowd.with_features import Consensus
+from noiseproof.crowd.with_features import Checked, Consensus
+from noiseproof.fitting.evaluate import Accuracy, exact
 
+#: Said of rules, which depend on each other.
+BLIND = (
+    "rules miss the same items, and no estimate sees what all of them miss: more labels are wrong "
+    "than is said here; check some rows drawn at random, or give a --test file"
+)
+MEASURED = "counted in checked items drawn at random, agreed on without the check; exact interval"
 #: Annotators that a line names.
 TOLD = 5
 #: Rows of each table on the page; the CSV files have all.
@@ -28,6 +35,7 @@ class Crowd:
         annotators: each annotator, those with most answers first.
         asking: the items to ask about again.
         names: the names of the classes.
+        checked: items that a person has checked; None without any.
     """
 
     answers: Answers
@@ -35,6 +43,7 @@ class Crowd:
     annotators: Sequence[Annotator]
     asking: Asking
     names: tuple[str, ...]
+    checked: Checked | None = None
 
     @property
     def soft(self) -> Floats:
@@ -47,6 +56,11 @@ class Crowd:
         return self.consensus.judge
 
     @property
+    def copies(self) -> NDArray[np.int64]:
+        """(N,) a number for each item, equal for items that may be copies of one."""
+        return self.answers.copies()
+
+    @property
     def labels(self) -> NDArray[np.int64]:
         """The class that the answers alone suggest, (N,)."""
         return np.asarray(self.consensus.by_answers.argmax(axis=1), dtype=np.int64)
@@ -54,6 +68,26 @@ class Crowd:
     def right(self, predicted: NDArray[np.int64]) -> Floats:
         """Return (N,): how likely predictions are right, by the answers alone."""
         return self.judge[np.arange(len(predicted)), predicted]
+
+    def recalls(self, predicted: NDArray[np.int64]) -> Floats:
+        """Return (K,): how much of each class is predicted, by the answers alone.
+
+        NaN stands for a class that no item gets.
+        """
+        found = np.bincount(predicted, self.right(predicted), self.answers.classes)
+        named = np.bincount(self.labels, minlength=self.answers.classes) > 0
+        return np.where(named, found / np.maximum(self.judge.sum(axis=0), 1e-12), np.nan)
+
+    @property
+    def measured(self) -> Accuracy | None:
+        """The share of agreed labels that are right, by items drawn at random and checked.
+
+        Each was agreed on as if it had not been checked. None without such items.
+        """
+        if self.checked is None or not self.checked.random.any():
+            return None
+        rows, codes = (a[self.checked.random] for a in (self.checked.rows, self.checked.codes))
+        return exact(self.consensus.free[rows].argmax(axis=1) == codes, MEASURED)
 
     @property
     def accuracy(self) -> float:
@@ -114,8 +148,13 @@ class Crowd:
             names = ", ".join(f"{one.name} ({one.verdict})" for one in bad[:TOLD])
             more = f" and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
             yield f"annotators whose answers are worth nothing: {names}{more}"
-        if not self.answers.one_sided:  # rules cannot be asked again
+        if self.answers.one_sided:  # rules cannot be asked again
+            yield BLIND
+        else:
             yield self.more_answers
+        if self.measured is not None:
+            count = int(self.checked.random.sum()) if self.checked is not None else 0
+            yield f"agreed labels that are right, measured on {count:,} checked: {self.measured}"
 
     @property
     def about(self) -> str:
@@ -140,6 +179,7 @@ class Crowd:
         return {
             "answers": len(self.answers.item),
             "right_answers": round(self.accuracy, 6),
+            "right_labels_measured": self.measured and self.measured.to_dict(),
             "right_labels_after_more_answers": [round(p, 6) for p in self.asking.right],
             "annotators": [one.to_dict(self.names) for one in self.annotators],
         }
@@ -150,6 +190,8 @@ class Crowd:
         return {
             "about": self.about,
             "more": self.more_answers,
+            "blind": BLIND if self.answers.one_sided else "",
+            "measured": self.measured,
             "count": len(self.annotators),
             "annotators": [(one, self.confuses(one)) for one in self.annotators[:SHOWN]],
             "suspicious": [(one, self.confuses(one)) for one in self.suspicious[:SHOWN]],

@@ -129,8 +129,11 @@ def fit(
     again = 0 if tested is None else tested.seen_in(rows.samples, matrix)
     notes = _say(rows, [*treated.lines, *filled.lines], tested, progress)
 
-    heard = crowd.consult(rows.asked, matrix, aggregation, folds, seed, minutes, progress)
-    labels = settle(rows, known, heard, reviewed)
+    labels = settle(rows, known, reviewed)
+    heard = crowd.consult(
+        rows.asked, matrix, aggregation, folds, seed, minutes, labels.checked, progress
+    )
+    labels = labels.after(heard)
     shown = looks(rows.seen, matrix, labels.codes, rows.places, text, rows.folder)
     rows.free()  # only the features are needed from here on
     learned, change = _learn(

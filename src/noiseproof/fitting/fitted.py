@@ -132,11 +132,15 @@ class Fitted:
     def recalls(self) -> dict[str, float]:
         """The share of each class's rows that is predicted, by held-out noisy labels.
 
-        A class that some annotators named and that no row got is left out.
+        Of a crowd, by its answers, as :attr:`noisy` is. A class that some annotators named and
+        that no row got is left out.
         """
         learned = self.learned
         predicted = learned.probabilities.argmax(axis=1)
-        found = evaluate.recalls(predicted, learned.labels, len(self.classes))
+        if self.crowd is None:
+            found = evaluate.recalls(predicted, learned.labels, len(self.classes))
+        else:
+            found = self.crowd.recalls(predicted)
         named = zip(self.model.coding.names, found.tolist(), strict=True)
         return {name: recall for name, recall in named if recall == recall}  # no rows: NaN
 

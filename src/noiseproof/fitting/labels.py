@@ -1,9 +1,12 @@
 """The labels to learn from: as given, as a crowd agrees, or as a review decided."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from noiseproof.crowd.with_features import Checked
 from noiseproof.fitting.crowd_result import Crowd
 from noiseproof.fitting.reviewed import Reviewed, match
 from noiseproof.fitting.rows import Rows
@@ -27,27 +30,49 @@ class Labels:
     reviewed: Reviewed | None = None
 
     @property
+    def checked(self) -> Checked | None:
+        """The checked rows, for a crowd to go by; None without any."""
+        if self.trusted is None:
+            return None
+        rows, codes = self.trusted
+        every = np.ones(len(rows), dtype=bool)
+        return Checked(rows, codes, every if self.reviewed is None else self.reviewed.random)
+
+    @property
     def options(self) -> dict[str, Any]:
-        """The soft labels and the judge of :func:`~noiseproof.learn.learn.learn`."""
-        return {} if self.crowd is None else {"soft": self.crowd.soft, "judge": self.crowd.judge}
+        """What a crowd adds to the options of :func:`~noiseproof.learn.learn.learn`."""
+        heard = self.crowd
+        if heard is None:
+            return {}
+        # As if nothing had been checked: learn() puts checked rows right itself.
+        return {"soft": heard.consensus.free, "judge": heard.judge, "copies": heard.copies}
 
     def right(self, predicted: Codes) -> Any:
         """Return how far each prediction agrees with the label, or with the answers."""
         return predicted == self.codes if self.crowd is None else self.crowd.right(predicted)
 
+    def after(self, heard: Crowd | None) -> "Labels":
+        """Return the labels that a crowd's answers suggest; unchanged without a crowd."""
+        if heard is None:
+            return self
+        codes = heard.labels
+        if self.reviewed is not None:
+            codes = self.reviewed.as_given(codes)
+        return replace(self, codes=codes, crowd=heard)
 
-def settle(rows: Rows, trusted: Any, heard: Crowd | None, reviewed: str | Path | None) -> Labels:
-    """Return the labels to learn from.
+
+def settle(rows: Rows, trusted: Any, reviewed: str | Path | None) -> Labels:
+    """Return the labels as given, and what was checked of them.
 
     Args:
         rows: the rows.
         trusted: (rows, labels) that a person has checked; None without any.
-        heard: what a crowd agrees on; None without one.
         reviewed: the ``reviewed.csv`` of a review; None without one.
     """
-    codes = rows.codes if heard is None else heard.labels
     if reviewed is None:
-        return Labels(codes, trusted, heard)
+        return Labels(rows.codes, trusted)
     names, classes = rows.names, rows.classes
+    # Labels that a crowd agrees on are estimates, and another one after a review.
+    codes = rows.codes if rows.asked is None or len(rows.asked.names) == 1 else None
     decided = match(reviewed, names, codes, classes, rows.samples.name, rows.fingerprint)
-    return Labels(decided.as_given(codes), decided.trusted, heard, decided)
+    return Labels(decided.as_given(rows.codes), decided.trusted, reviewed=decided)

@@ -223,7 +223,7 @@ def _decisions(
 def match(
     path: str | Path,
     names: Sequence[int | str],
-    codes: Codes,
+    codes: Codes | None,
     classes: Classes,
     data: str,
     own: str,
@@ -233,7 +233,7 @@ def match(
     Args:
         path: the reviewed.csv.
         names: the name of each labelled row.
-        codes: (N,) their labels.
+        codes: (N,) their labels; None if these may have changed since.
         classes: the classes.
         data: what the data are called.
         own: their fingerprint.
@@ -255,7 +255,7 @@ def match(
                 hint = did_you_mean(label, classes.names)
                 raise DataError(f"{path}: row {one.row}: label {label!r} is no class{hint}")
         place = at[one.row]
-        now = classes.names[codes[place]]
+        now = one.given if codes is None else classes.names[codes[place]]
         if now not in (one.given, one.label):  # a cleaned file has the label as decided
             raise DataError(
                 f"{path}: row {one.row} was labelled {one.given!r}, and is {now!r} in {data}"

@@ -9,6 +9,10 @@ from noiseproof.errors import DataError
 from noiseproof.learn.learner import Floats, Labels
 from noiseproof.noise import stream
 
+#: If fewer rows than this share are distinct, features are a few categories, and equal rows are
+#: different cases rather than copies.
+DISTINCT = 0.1
+
 
 def deal(labels: Labels, folds: int, seed: int, of: Labels | None = None) -> Labels:
     """Return the fold of each row, with every class spread evenly over the folds.
@@ -28,7 +32,7 @@ def deal(labels: Labels, folds: int, seed: int, of: Labels | None = None) -> Lab
         raise DataError(f"expected 2 folds or more, got {folds}")
     if of is not None:
         _, first, back = np.unique(of, return_index=True, return_inverse=True)
-        if max(folds, len(of) * DISTINCT) <= len(first) < len(of):
+        if folds <= len(first) < len(of):
             return deal(labels[first], folds, seed)[back]
     shuffled = stream(seed, "folds").permutation(len(labels))
     by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
@@ -37,17 +41,21 @@ def deal(labels: Labels, folds: int, seed: int, of: Labels | None = None) -> Lab
     return fold
 
 
-#: If fewer rows than this share are distinct, features are a few categories, and equal rows are
-#: different cases rather than copies.
-DISTINCT = 0.1
-
-
 def alike(X: Any) -> Labels:
     """Return (N,) a number for each row, equal for rows of equal features.
 
     A copy of a row has its label, right or wrong. If it were trained on while the row is held out,
-    wrong labels would be predicted and taken for right ones.
+    wrong labels would be predicted and taken for right ones. Where fewer than a tenth of the rows
+    are distinct, equal rows are different cases, and all numbers differ.
     """
+    found = _hashed(X)
+    if len(np.unique(found)) < len(found) * DISTINCT:
+        return np.arange(len(found))
+    return found
+
+
+def _hashed(X: Any) -> Labels:
+    """Return (N,) a hash of the features of each row."""
     odd = stream(0, "alike").integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
     if sparse.issparse(X):
         X = X.tocsr()

@@ -93,6 +93,7 @@ def learn(
     sample_weight: ArrayLike | None = None,
     soft: ArrayLike | None = None,
     judge: ArrayLike | None = None,
+    copies: ArrayLike | None = None,
     trusted: tuple[ArrayLike, ArrayLike] | None = None,
     random: ArrayLike | None = None,
     learners: str | Sequence[str] | None = None,
@@ -116,6 +117,8 @@ def learn(
         soft: (N, K) class probabilities to learn instead of y, such as the answers of a crowd
             suggest; treatments of doubtful labels are not tried then.
         judge: (N, K) class probabilities to judge held-out predictions by instead of y.
+        copies: (N,) a number for each row, equal for copies of one case: they are held out
+            together. By default, rows with equal features are copies.
         trusted: the numbers of rows that a person has checked, and their true labels.
         random: for each trusted row, whether it was drawn at random (by default all were). Only
             such rows choose the model and tell how good it is.
@@ -141,7 +144,8 @@ def learn(
     learners = [learners] if isinstance(learners, str) else learners
     kinds, notes = _kinds(problem, learners)
     part, kept = sampled(problem, rows_to_compare(problem.shape))
-    fold = deal(part.labels, min(folds, len(kept)), seed, alike(part.features))
+    of = alike(X) if copies is None else np.asarray(copies, dtype=np.int64)
+    fold = deal(part.labels, min(folds, len(kept)), seed, of[kept])
     few = Folds(part, fold, deadline, progress)
     if len(labels) < FEW and (learners is None or Linear.name in learners):
         chosen = _few(few)
@@ -152,7 +156,7 @@ def learn(
     if len(kept) == len(labels):
         members, rows = few.keep(chosen.settings, chosen.weights, chosen.opinions), len(labels)
     else:
-        every = Folds(problem, deal(labels, folds, seed, alike(X)), np.inf, progress)
+        every = Folds(problem, deal(labels, folds, seed, of), np.inf, progress)
         chosen, members, rows = _of_all_rows(few, every, kept, chosen)
         used = every if rows == len(labels) else few
         notes.append(_of_so_many(few, len(kept), len(labels), rows))

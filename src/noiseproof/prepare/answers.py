@@ -241,6 +241,15 @@ def _asked(
         raise DataError(f"{where}: without an annotator: {counted(nameless, 'answer')}")
     annotator, names = pd.factorize(people[given].astype(str).to_numpy(dtype=object), sort=True)
     kept, item = np.unique(of[given], return_inverse=True)
+    codes = codes[given]
+    # The same answer of the same person about the same item is one answer.
+    once = np.sort(np.unique(np.stack([item, annotator, codes]), axis=1, return_index=True)[1])
+    if len(once) < len(item):
+        told = f"{len(item) - len(once):,} answers were given twice, and count once"
+        item, annotator, codes = item[once], annotator[once], codes[once]
+        same = seen is samples
+        samples = replace(samples, notes=(*samples.notes, told))
+        seen = samples if same else seen
     unlabelled = len(samples) - len(kept)
     if unlabelled:
         same = seen is samples
@@ -248,7 +257,7 @@ def _asked(
         seen = samples if same else seen.take(kept)
     return Asked(
         samples, replace(seen), rows, unlabelled, item.astype(np.int64), annotator.astype(np.int64),
-        codes[given], tuple(str(name) for name in names), classes,
+        codes, tuple(str(name) for name in names), classes,
     )  # fmt: skip
 
 
