@@ -164,6 +164,45 @@ def test_an_item_that_was_checked_is_not_asked_about_again():
     assert not set(rows) & set(again.ask_again["row"])
 
 
+def test_checked_items_measure_the_agreed_labels():
+    rows = np.arange(0, 150, 4)
+    trusted = (rows.tolist(), np.asarray(TRUE)[rows])
+    found = nf.fit(X, answers=ANSWERS, trusted=trusted, **QUICK)
+    measured = found.summary["crowd"]["right_labels_measured"]
+    codes = np.searchsorted(found.classes, TRUE)
+    free = found.crowd.consensus.free.argmax(axis=1)
+    assert measured["value"] == pytest.approx((free == codes)[rows].mean())
+    assert (found.crowd.soft[rows].argmax(axis=1) == codes[rows]).all()
+    assert "agreed labels that are right, measured on 38 checked" in "".join(found.crowd.lines)
+    assert "measured.</p>" in found.report
+
+
+def test_a_review_of_a_crowd_goes_back_into_the_fit(fitted, tmp_path):
+    """The labels agreed on after a review may differ from those that were reviewed."""
+    names, given = fitted.model.coding.names, fitted.learned.labels
+    lines = ["row,given_label,decision,label,list,fingerprint"]
+    for row in range(0, 150, 5):
+        old, new = names[given[row]], TRUE[row]
+        decision = "keep" if old == new else "other"
+        lines.append(f"{row},{old},{decision},{new},random,{fitted.fingerprint}")
+    path = tmp_path / "reviewed.csv"
+    path.write_text("\n".join(lines))
+    again = nf.fit(X, answers=ANSWERS, reviewed=path, **QUICK)
+    assert len(again.reviewed.rows) == 30
+    assert (again.learned.labels[::5] == given[::5]).all()
+    assert again.crowd.measured.value >= 0.9
+    path.write_text("\n".join(lines).replace(fitted.fingerprint, "table-0"))
+    with pytest.raises(DataError, match="was made from other data"):
+        nf.fit(X, answers=ANSWERS, reviewed=path, **QUICK)
+
+
+def test_recalls_and_accuracy_go_by_the_same_answers(fitted):
+    predicted = fitted.learned.probabilities.argmax(axis=1)
+    share = fitted.crowd.judge.sum(axis=0) / len(predicted)
+    recalls = np.array([fitted.recalls[name] for name in fitted.model.coding.names])
+    assert recalls @ share == pytest.approx(fitted.noisy.value)
+
+
 def test_aggregation_by_crowd_kit():
     pytest.importorskip("crowdkit")
     found = nf.fit(X, answers=ANSWERS, aggregation="majority", **QUICK)

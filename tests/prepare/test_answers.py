@@ -108,3 +108,14 @@ def test_mistakes_are_one_line(read, message):
         read(long())
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_an_answer_given_twice_counts_once_and_a_contradiction_counts_as_both():
+    rows = [(0, "a", "x"), (0, "a", "x"), (0, "b", "y"), (1, "a", "x"), (1, "a", "y")]
+    answers = pd.DataFrame(rows, columns=["item", "annotator", "label"])
+    found = of_frame(np.arange(4.0).reshape(2, 2), None, answers)
+    kept = sorted(
+        zip(found.item.tolist(), found.annotator.tolist(), found.codes.tolist(), strict=True)
+    )
+    assert kept == [(0, 0, 0), (0, 1, 1), (1, 0, 0), (1, 0, 1)]
+    assert any("1 answers were given twice" in note for note in found.samples.notes)

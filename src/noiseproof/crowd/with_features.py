@@ -25,7 +25,7 @@ SETTLED = 0.002
 #: Powers of the predictions to choose from.
 POWERS = tuple(np.geomspace(0.3, 4, 21).tolist())
 #: Powers of the soft labels to choose from by checked items, and how many of those it takes.
-CERTAINTIES = tuple(np.geomspace(0.2, 2, 21).tolist())
+CERTAINTIES = tuple(np.geomspace(0.05, 2, 31).tolist())
 ENOUGH = 30
 #: How much of an answer is news beside the others about the item, the most first.
 NEWS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2)
