@@ -6,6 +6,11 @@
     trec      questions as MiniLM embeddings, the votes of 68 hand-written rules, 1.8 a question
     cifar     5,000 images of CIFAR-10N as EfficientNet-lite0 embeddings, three people an image
     made-N    5 classes in 30 dimensions, 60 annotators, a fifth at random, 1 to 3 answers an item
+    photos    eight classes of CIFAR-10 as EfficientNet-lite0 embeddings, 59 made-up annotators who
+              confuse the same classes, a tenth at random, 2.6 answers an image
+    single    the same with one answer an image
+    copies    a fifth of the images, each five times with some noise on the embedding, and the
+              same answers, as augmented sets have them
 
 All rows of a table have the same learner: logistic regression, whose decay is the one that predicts
 held-out labels best. Prints Markdown; `benchmarks/results/crowd.md` keeps it.
@@ -37,7 +42,7 @@ from noiseproof.learn.learner import Problem
 from noiseproof.learn.learners import Linear
 from noiseproof.learn.trials import Folds, Setting
 
-SETS = ("reviews", "trec", "cifar", "made-0", "made-1", "made-2")
+SETS = ("reviews", "trec", "cifar", "photos", "single", "copies", "made-0", "made-1", "made-2")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +97,46 @@ def made(draw: int, rows: int = 3000, K: int = 5, people: int = 60) -> Crowd:
     return Crowd(X[:rows], numbered(item, worker, code, K), true[:rows], X[rows:], true[rows:])
 
 
+def photos(places: Places, mean: float = 2.5, times: int = 1) -> Crowd:
+    """Ask made-up annotators about real images: their mistakes are alike, and some just guess."""
+    K, people, rng = 8, 59, np.random.default_rng(0)
+    found = load("cifar-random1", 0, places)
+    some, test = found.true < K, found.test < K
+    X, true = found.X[some], found.true[some]
+    X, true = X[:: 5 if times > 1 else 1], true[:: 5 if times > 1 else 1]
+    usual = np.stack([rng.dirichlet(np.full(K, 0.25)) for _ in range(K)]) * (1 - np.eye(K))
+    usual /= usual.sum(axis=1, keepdims=True)
+    easy = np.clip(rng.normal(0, 0.1, K), -0.25, 0.15)
+    skill = np.clip(rng.beta(6, 2, people)[:, None] + easy, 0.05, 0.99)
+    guesses = rng.random(people) < 0.1
+    number = np.maximum(1, rng.poisson(mean, len(true))) if mean > 1 else np.ones(len(true), int)
+    often = rng.lognormal(0, 1, people)
+    item = np.repeat(np.arange(len(true)), number)
+    worker = np.concatenate([
+        rng.choice(people, n, replace=False, p=often / often.sum()) for n in number
+    ])  # fmt: skip
+    kind = true[item]
+    wrong = (usual.cumsum(axis=1)[kind] < rng.random(len(item))[:, None]).sum(axis=1)
+    right = rng.random(len(item)) < skill[worker, kind]
+    code = np.where(right, kind, np.minimum(wrong, K - 1))
+    code = np.where(guesses[worker], rng.integers(0, K, len(item)), code)
+    copied = np.arange(len(item)).repeat(times)
+    item = item[copied] * times + np.tile(np.arange(times), len(item))
+    X, true = X.repeat(times, axis=0), true.repeat(times)
+    if times > 1:
+        X = X + 0.5 * X.std(axis=0) * rng.normal(size=X.shape).astype(np.float32)
+    answers = numbered(item, worker[copied], code[copied], K)
+    return Crowd(X, answers, true, found.X_test[test], found.test[test])
+
+
+def single(places: Places) -> Crowd:
+    return photos(places, mean=1)
+
+
+def copies(places: Places) -> Crowd:
+    return photos(places, times=5)
+
+
 def crowd(found: Any, item: Any, worker: Any, code: Any) -> Crowd:
     answers = numbered(item, worker, code, found.classes)
     return Crowd(found.X, answers, found.true, found.X_test, found.test)
@@ -130,7 +175,7 @@ def folds(found: Crowd, labels: Any, soft: Any = None, judge: Any = None) -> Fol
     parts = [None if p is None else np.asarray(p, dtype=np.float32) for p in (soft, judge)]
     weights = np.ones(len(labels), dtype=np.float32)
     problem = Problem(found.X, labels, found.answers.classes, weights, 0, *parts)
-    return Folds(problem, deal(labels, 5, 0))
+    return Folds(problem, deal(labels, 5, 0, found.answers.copies()))
 
 
 def settings() -> list[Setting]:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from noisy_tables import QUICK, blobs
+from PIL import Image
 from pyarrow import parquet
 
 from noiseproof.cli import main
@@ -183,6 +184,7 @@ def test_mistakes_are_one_line_and_write_nothing(home, tmp_path, capsys, monkeyp
     blank = decided(tmp_path / "blank.csv", fitted, [0], given_label="")
     (tmp_path / "none_decided.csv").write_text(good.read_text().partition("\n")[0] + "\n")
     kind = ("--label", "kind")
+    (tmp_path / "notes.txt").write_text("kind")
     for arguments, message in (
         (("other.csv", *kind, "--reviewed", good), "was made from other data than other.csv"),
         (("pets.csv", *kind, "--reviewed", "broken.csv"), "expected the columns row, given_label"),
@@ -200,7 +202,8 @@ def test_mistakes_are_one_line_and_write_nothing(home, tmp_path, capsys, monkeyp
         (("pets.csv", *kind, "--proposals", 0.9), "no fit of noiseproof's here"),
         (("pets.csv", *kind, "--proposals", 2), "expected more than 0 and at most 1"),
         (("none.csv", *kind, "--reviewed", good), "no such file"),
-        ((folder, *kind, "--reviewed", good), "expected a .csv, .tsv or .parquet file"),
+        ((folder, *kind, "--reviewed", good), "expected the name of a folder"),
+        (("notes.txt", *kind, "--reviewed", good), "expected a .csv, .tsv or .parquet file"),
     ):
         code = main(["clean", *map(str, arguments), "--out", "out.csv"])
         out, err = capsys.readouterr()
@@ -231,3 +234,90 @@ def test_the_command_says_what_it_wrote(home, tmp_path, capsys, monkeypatch):
     assert f"({count} of 90 labels changed)" in capsys.readouterr().out
     assert main([*command, "--force", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["changed"] == count
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    """A folder of pictures with hostile names, some of them under a wrong class, and its fit."""
+    home = tmp_path_factory.mktemp("photos")
+    rng = np.random.default_rng(0)
+    for at in range(60):
+        kind, true = ("cat", "<b>dog")[at % 2], ("cat", "<b>dog")[(at % 2) ^ (at < 4)]
+        level = 60 if true == "cat" else 190
+        pixels = np.clip(rng.normal(level, 20, (8, 8, 3)), 0, 255).astype(np.uint8)
+        (home / "pets" / kind).mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels).save(home / "pets" / kind / f"{at // 2}.png")
+    (home / "pets" / "cat" / "notes.txt").write_text("mine")
+    (home / "pets" / "cat" / "broken.png").write_bytes(b"no picture")
+    fitted = fit(home / "pets", encoder="patches", **QUICK)
+    fitted.save(home / "pets-fit")
+    return home, fitted
+
+
+def decided_photos(path, fitted, lines):
+    rows = [f"{row},{given},other,{new},doubtful,{fitted.fingerprint}" for row, given, new in lines]
+    path.write_text("\n".join(["row,given_label,decision,label,list,fingerprint", *rows]))
+
+
+def contents(folder):
+    found = (f for f in folder.rglob("*") if f.is_file())
+    return {f.relative_to(folder).as_posix(): f.read_bytes() for f in found}
+
+
+def test_a_folder_of_pictures_is_copied_with_each_in_its_class(photos, tmp_path, capsys):
+    home, fitted = photos
+    before = contents(home / "pets")
+    reviewed = tmp_path / "r.csv"
+    wrong = [("cat/0.png", "cat", "<b>dog"), ("<b>dog/1.png", "<b>dog", "cat")]
+    decided_photos(reviewed, fitted, wrong)
+    command = ["clean", str(home / "pets"), "--reviewed", str(reviewed)]
+    assert main([*command, "--out", str(tmp_path / "clean")]) == 0
+    assert "(2 of 60 labels changed)" in capsys.readouterr().out
+    after = contents(tmp_path / "clean")
+    manifest = {name for name in after if "/" not in name}
+    moved = {"cat/0.png": "<b>dog/0-from-cat.png", "<b>dog/1.png": "cat/1-from-<b>dog.png"}
+    assert {moved.get(name, name): bytes_ for name, bytes_ in before.items()} == {
+        name: bytes_ for name, bytes_ in after.items() if name not in manifest
+    }
+    assert contents(home / "pets") == before
+    listed = pd.read_csv(tmp_path / "clean-changes.csv")
+    assert listed[["row", "old_label", "new_label"]].to_numpy().tolist() == [
+        ["<b>dog/1.png", "<b>dog", "cat"], ["cat/0.png", "cat", "<b>dog"],
+    ]  # fmt: skip
+    again = fit(tmp_path / "clean", encoder="patches", **QUICK)
+    assert len(again.rows) == 60
+
+
+def test_a_folder_takes_proposals_too(photos, tmp_path):
+    home, fitted = photos
+    made = clean(home / "pets", tmp_path / "clean", fit=home / "pets-fit", proposals=0.5)
+    assert {one.row for one in made.changes} == {
+        row for row, sure in zip(fitted.suspects["row"], fitted.suspects["confidence"], strict=True)
+        if sure >= 0.5
+    }  # fmt: skip
+    assert made.changes
+
+
+def test_mistakes_about_a_folder_are_one_line(photos, tmp_path, capsys):
+    home, fitted = photos
+    reviewed = tmp_path / "r.csv"
+    decided_photos(reviewed, fitted, [("cat/0.png", "cat", "<b>dog")])
+    other = tmp_path / "other.csv"
+    other.write_text(reviewed.read_text().replace(fitted.fingerprint, "pictures-0"))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("mine")
+    for path, decisions, out, message in (
+        (home / "pets", other, tmp_path / "clean", "was made from other data than pets"),
+        (home / "pets", reviewed, home / "pets" / "in", "neither inside"),
+        (home / "pets", reviewed, home / "pets", "neither inside"),
+        (home / "pets", reviewed, tmp_path / "mine", "exists"),
+        (home / "pets", reviewed, tmp_path / "c.csv", "expected the name of a folder"),
+        (tmp_path / "mine", reviewed, tmp_path / "clean", "expected a sub-folder of images"),
+    ):
+        command = ["clean", str(path), "--reviewed", str(decisions), "--out", str(out)]
+        assert main(command) == 2
+        err = capsys.readouterr().err
+        assert message in err
+        assert err.count("\n") == 1
+    assert not (tmp_path / "clean").exists()
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "mine"

@@ -1,4 +1,4 @@
-"""The command that writes a table with corrected labels."""
+"""The command that writes data with corrected labels."""
 
 import json
 from pathlib import Path
@@ -13,9 +13,12 @@ from noiseproof.progress import counted, printable
 @app.command()
 def clean(
     file: Annotated[
-        Path, typer.Argument(help="The .csv, .tsv or .parquet file that was fitted and reviewed.")
+        Path,
+        typer.Argument(
+            help="The .csv, .tsv or .parquet file, or folder of pictures, that was fitted."
+        ),
     ],
-    out: Annotated[Path, typer.Option(help="Where to write the corrected file.")],
+    out: Annotated[Path, typer.Option(help="Where to write the corrected file or folder.")],
     label: Annotated[
         str | None, typer.Option(help="The label column (default: that of the fit).")
     ] = None,
@@ -38,8 +41,9 @@ def clean(
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a table with corrected labels: every other byte stays as it is.
+    """Write data with corrected labels: every other byte stays as it is.
 
+    A folder of pictures is copied, with each corrected picture in the folder of its new class.
     Writes a list of the changes beside it, OUT-changes.csv, with the reason for each.
 
     Example: noiseproof clean reviews.csv --reviewed reviewed.csv --out clean.csv

@@ -1,6 +1,5 @@
 """Write a user's table again with corrected labels, and everything else as it was."""
 
-import csv
 import gzip
 import io
 import json
@@ -14,30 +13,14 @@ import numpy as np
 from noiseproof import files
 from noiseproof.data.table import PARQUET, bare_name, table_suffix
 from noiseproof.errors import DataError, ParameterError
-from noiseproof.files.spreadsheet import escape, unescape
+from noiseproof.fitting.clean_folder import clean_folder
+from noiseproof.fitting.corrections import Change, Given, check_sources, corrections, listed
 from noiseproof.fitting.edit_text import edited
 from noiseproof.fitting.model import RECIPE, UNREADABLE
-from noiseproof.fitting.output import SUMMARY, SUSPECTS, default_folder
-from noiseproof.fitting.reviewed import fingerprint, match
-from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
+from noiseproof.fitting.output import default_folder
+from noiseproof.fitting.reviewed import fingerprint
+from noiseproof.prepare.classes import Classes, Codes, encode
 from noiseproof.prepare.table_files import read_table_file
-
-
-@dataclass(frozen=True)
-class Change:
-    """A label that was changed.
-
-    Args:
-        row: the row, from 0.
-        old: the label as given.
-        new: the label written.
-        why: the reason.
-    """
-
-    row: int
-    old: str
-    new: str
-    why: str
 
 
 @dataclass(frozen=True)
@@ -45,9 +28,9 @@ class Cleaned:
     """What :func:`clean` wrote.
 
     Args:
-        out: the corrected file.
+        out: the corrected file or folder.
         changes_file: the list of changes.
-        rows: how many rows the file has.
+        rows: how many rows there are.
         changes: the labels that were changed.
     """
 
@@ -68,13 +51,15 @@ def clean(
     encoding: str | None = None,
     force: bool = False,
 ) -> Cleaned:
-    """Write a table with corrected labels, and beside it a list of what changed and why.
+    """Write data with corrected labels, and beside it a list of what changed and why.
 
     In a text table only the fields of changed labels differ; every other byte is the same. In a
-    Parquet file all other values are the same.
+    Parquet file all other values are the same. A folder of pictures is copied, with corrected
+    pictures in the folders of their new classes.
 
     Args:
-        path: the ``.csv``, ``.tsv`` (also ``.gz``) or ``.parquet`` that was fitted.
+        path: the ``.csv``, ``.tsv`` (also ``.gz``) or ``.parquet`` that was fitted, or the folder
+            of pictures by class.
         out: where to; the list of changes is ``OUT-changes.csv`` without the suffix.
         label: the column of labels; None asks the folder of the fit.
         reviewed: the decisions that the review page exported.
@@ -85,13 +70,10 @@ def clean(
         force: whether to replace files that exist.
     """
     path, out = Path(path), Path(out)
+    check_sources(reviewed, proposals)
     changes_file = out.with_name(f"{bare_name(out) or 'clean'}-changes.csv")
-    if reviewed is None and proposals is None:
-        raise ParameterError("nothing to correct by: give --reviewed, --proposals or both")
-    if proposals is not None and not 0 < proposals <= 1:
-        raise ParameterError(f"--proposals: expected more than 0 and at most 1, got {proposals:g}")
     _check_kinds(path, out)
-    for made in (out, changes_file):
+    for made in (changes_file,) if path.is_dir() else (out, changes_file):
         files.check_file(made, force)
         for read in (path, reviewed):
             if read is not None and made.exists() and Path(read).exists() and made.samefile(read):
@@ -99,31 +81,42 @@ def clean(
     folder = default_folder(path) if fit is None else Path(fit)
     if folder.exists() and folder.resolve() in out.resolve().parents:
         raise ParameterError(f"{out} would be inside the folder of the fit; choose another place")
+    if path.is_dir():
+        rows, changes = clean_folder(path, out, reviewed, folder, proposals, force)
+    else:
+        rows, changes = _table(path, out, label, reviewed, folder, proposals, encoding)
+    files.write(changes_file, listed(changes))
+    return Cleaned(out, changes_file, rows, tuple(changes))
+
+
+def _table(
+    path: Path, out: Path, label: str | None, reviewed: str | Path | None, folder: Path,
+    proposals: float | None, encoding: str | None,
+) -> tuple[int, list[Change]]:  # fmt: skip
+    """Write a table again; return how many rows it has, and what was changed."""
     label = label if label is not None else _label(folder, path)
     samples = read_table_file(path, label, labelled=True, alone=True, encoding=encoding)
     codes, classes = encode(samples.labels, f"{samples.name}, column {label!r}")
     own = fingerprint(samples if samples.inputs.shape[1] else None, len(samples), None)
-    changes: dict[int, Change] = {}
-    looked: set[int] = set()
-    if reviewed is not None:
-        looked = _reviewed(reviewed, codes, classes, samples.name, own, changes)
-    if proposals is not None:
-        _proposed(folder, proposals, codes, classes, samples.name, own, changes, looked)
-    new = {row: change.new for row, change in sorted(changes.items())}
+    given = Given(range(len(samples)), codes, classes, samples.name, own)
+    changes = corrections(given, reviewed, folder, proposals)
+    new = {row: change.new for row, change in changes.items()}
     files.write(out, _content(path, out, label, new, codes, classes, encoding))
-    listed = tuple(changes[row] for row in new)
-    files.write(changes_file, _listed(listed))
-    return Cleaned(out, changes_file, len(samples), listed)
+    return len(samples), list(changes.values())
 
 
 def _check_kinds(path: Path, out: Path) -> None:
     kind, wanted = (table_suffix(one) for one in (path, out))
     if not path.exists():
         raise DataError(f"{path}: no such file")
-    if path.is_dir() or kind is None:
+    if path.is_dir():
+        if wanted is not None:
+            raise ParameterError(f"--out: expected the name of a folder, as {path} is one")
+        return
+    if kind is None:
         raise DataError(
-            f"{path}: expected a .csv, .tsv or .parquet file; for others, `noiseproof fit "
-            "--reviewed` learns from the decisions"
+            f"{path}: expected a .csv, .tsv or .parquet file or a folder of pictures; for others, "
+            "`noiseproof fit --reviewed` learns from the decisions"
         )
     if wanted is None or (kind in PARQUET) != (wanted in PARQUET) or kind[:4] != wanted[:4]:
         raise ParameterError(f"--out: expected a name ending {kind}, as that of {path.name}")
@@ -139,48 +132,6 @@ def _label(folder: Path, path: Path) -> str:
             f"{path}: which column has the labels? Give --label, or the folder of its fit by --fit"
         )
     return found
-
-
-def _reviewed(
-    reviewed: str | Path, codes: Codes, classes: Classes, name: str, own: str,
-    changes: dict[int, Change],
-) -> set[int]:  # fmt: skip
-    """Collect the labels that a person corrected; return all rows that they looked at."""
-    places = np.flatnonzero(codes != MISSING)
-    found = match(reviewed, places.tolist(), codes[places], classes, name, own)
-    for one in found.decisions:
-        row = int(one.row)
-        old = classes.names[codes[row]]
-        if one.label and one.label != old:
-            why = {"proposal": "reviewed: proposal taken", "other": "reviewed: another class"}
-            changes[row] = Change(row, old, one.label, why.get(one.decision, "reviewed: kept"))
-    return {int(one.row) for one in found.decisions}
-
-
-def _proposed(
-    folder: Path, least: float, codes: Codes, classes: Classes, name: str, own: str,
-    changes: dict[int, Change], looked: set[int],
-) -> None:  # fmt: skip
-    """Collect proposals of a fit for rows that nobody looked at."""
-    listed = folder / SUSPECTS
-    try:
-        summary = json.loads((folder / SUMMARY).read_text("utf-8"))
-        lines = list(csv.DictReader(io.StringIO(listed.read_bytes().decode("utf-8"), newline="")))
-        theirs = summary["data"]["fingerprint"]
-    except UNREADABLE:
-        raise DataError(
-            f"{folder}: no fit of noiseproof's here, for --proposals; give --fit"
-        ) from None
-    if SUSPECTS in files.not_ours(folder):
-        raise DataError(f"{listed}: has changed since the fit; fit again")
-    if theirs != own:
-        raise DataError(f"{folder}: is the fit of other data than {name}")
-    for line in lines:
-        row, sure = int(line["row"]), float(line["confidence"])
-        old, new = (unescape(line[column]) for column in ("given_label", "proposed_label"))
-        if sure < least or row in looked or classes.names[codes[row]] != old:
-            continue
-        changes[row] = Change(row, old, new, f"proposed by the fit, {100 * sure:.1f} % sure")
 
 
 def _content(
@@ -217,12 +168,3 @@ def _parquet(
     stream = io.BytesIO()
     parquet.write_table(table.set_column(at, field, made), stream)
     return stream.getvalue()
-
-
-def _listed(changes: tuple[Change, ...]) -> str:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(["row", "old_label", "new_label", "why"])
-    for one in changes:
-        writer.writerow([one.row, escape(one.old), escape(one.new), one.why])
-    return text.getvalue()

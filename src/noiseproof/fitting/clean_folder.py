@@ -1,0 +1,67 @@
+"""Write a folder of pictures again, each picture in the folder of its corrected class."""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from noiseproof import files
+from noiseproof.errors import ParameterError
+from noiseproof.fitting.corrections import Change, Given, corrections
+from noiseproof.fitting.reviewed import fingerprint
+from noiseproof.prepare.classes import encode
+from noiseproof.prepare.file_names import shown
+from noiseproof.prepare.image_files import read_image_folder
+
+#: Pictures are decoded to see which can be read; this small, it is quick.
+SIDE = 8
+
+
+def clean_folder(
+    path: Path,
+    out: Path,
+    reviewed: str | Path | None,
+    fit: Path,
+    proposals: float | None,
+    force: bool,
+) -> tuple[int, list[Change]]:
+    """Copy a folder, with corrected pictures in the folders of their classes.
+
+    Every file is copied byte for byte, those that are no pictures too. Return how many pictures
+    there are, and what was changed.
+    """
+    one, other = path.resolve(), out.resolve()
+    if one == other or one in other.parents or other in one.parents:
+        raise ParameterError(f"{out}: neither inside {path} nor around it; choose another place")
+    files.check_folder(out, force)
+    samples = read_image_folder(path, SIDE, labelled=True)
+    codes, classes = encode(samples.labels, samples.name)
+    names = list(samples.rows or ())
+    own = fingerprint(samples, len(samples), path)
+    given = Given(names, codes, classes, samples.name, own)
+    changes = corrections(given, reviewed, fit, proposals)
+    every = sorted(file.relative_to(path) for file in path.rglob("*") if file.is_file())
+    to = _places(every, {str(change.row): change.new for change in changes.values()})
+    with files.replacing(out, force) as made:
+        for file, place in to.items():
+            (made / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path / file, made / place)
+    return len(names), list(changes.values())
+
+
+def _places(every: list[Path], new: Mapping[str, str]) -> dict[Path, Path]:
+    """Return where each file goes; two files never get the same name."""
+    folders = {shown(file.parts[0]): file.parts[0] for file in every if len(file.parts) > 1}
+    found = {file: file for file in every if shown(file) not in new}
+    taken = set(found.values())
+    for file in every:
+        if shown(file) not in new:
+            continue
+        folder, number = folders[new[shown(file)]], 1
+        place = Path(folder, file.name)
+        while place in taken:
+            again = "" if number == 1 else f"-{number}"
+            place = Path(folder, f"{file.stem}-from-{file.parts[0]}{again}{file.suffix}")
+            number += 1
+        taken.add(place)
+        found[file] = place
+    return found
