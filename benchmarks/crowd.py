@@ -195,24 +195,39 @@ def accuracy(found: Crowd, labels: Any, soft: Any = None, judge: Any = None) -> 
     return float((member.trained.probabilities(found.X_test).argmax(1) == found.test).mean())
 
 
+def ece(soft: Any, true: Any, bins: int = 15) -> float:
+    """Return the expected calibration error of soft labels in points."""
+    sure, right = soft.max(axis=1), soft.argmax(axis=1) == true
+    bin_ = np.minimum((sure * bins).astype(int), bins - 1)
+    gaps = [abs((sure - right)[bin_ == k].sum()) for k in range(bins)]
+    return 100 * float(np.sum(gaps)) / len(true)
+
+
 def table(name: str, found: Crowd, draws: int) -> None:
     answers, true = found.answers, found.true
     wrong = (answers.code != true[answers.item]).mean()
     print(f"\n## {name}\n\n{len(true):,} rows, {len(answers.item):,} answers of ", end="")
     print(f"{len(answers.names)} annotators, {100 * wrong:.1f} % of them wrong\n")
-    print("| labels | % of the labels wrong | accuracy % on true test labels | seconds |")
-    print("| --- | --- | --- | --- |", flush=True)
+    print(
+        "| labels | % of the labels wrong | said to be | ECE | accuracy % on true test labels | s |"
+    )
+    print("| --- | --- | --- | --- | --- | --- |", flush=True)
 
     def row(told: str, labels: Any, seconds: float, soft: Any = None, judge: Any = None) -> None:
         agreed = labels if soft is None else soft.argmax(axis=1)
         off = 100 * (agreed != true).mean()
         right = 100 * accuracy(found, labels, soft, judge)
-        print(f"| {told} | {off:.1f} | {right:.1f} | {seconds:.1f} |", flush=True)
+        said, error = "", ""
+        if soft is not None:
+            said, error = f"{100 * (1 - soft.max(axis=1).mean()):.1f}", f"{ece(soft, true):.1f}"
+        print(
+            f"| {told} | {off:.1f} | {said} | {error} | {right:.1f} | {seconds:.0f} |", flush=True
+        )
 
     one = [one_answer(answers, draw) for draw in range(draws)]
     off = 100 * np.mean([(labels != true).mean() for labels in one])
     right = 100 * np.mean([accuracy(found, labels) for labels in one])
-    print(f"| one answer each, mean of {draws} draws | {off:.1f} | {right:.1f} | |", flush=True)
+    print(f"| one answer each, mean of {draws} draws | {off:.1f} | | | {right:.1f} | |", flush=True)
     row("majority, ties to the first", answers.votes.argmax(axis=1), 0)
     for method in ("dawid-skene", "one-coin"):
         start = time.perf_counter()

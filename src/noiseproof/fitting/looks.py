@@ -10,7 +10,15 @@ import numpy as np
 
 from noiseproof.errors import DataError
 from noiseproof.fitting.pictures import Pictures
-from noiseproof.fitting.telling import FAR, NUMBERS, Codes, Column, Texts, is_text, shorten
+from noiseproof.fitting.telling import (
+    NUMBERS,
+    Codes,
+    Column,
+    Texts,
+    is_text,
+    number_odds,
+    shorten,
+)
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.samples import Samples
 
@@ -202,8 +210,8 @@ def _of_matrix(
         at = matrix[row].indices if sparse.issparse(matrix) else np.arange(D)
         x = matrix[row].data if sparse.issparse(matrix) else matrix[row]
         wanted, other = int(proposed[row]), int(given[row])
-        near, far = (np.minimum(np.abs(x - mean[k, at]) / spread[at], FAR) for k in (wanted, other))
-        order = np.argsort(near**2 - far**2, kind="stable")[:SHOWN]
+        odds = number_odds(x, mean[wanted, at], mean[other, at], spread[at])
+        order = np.argsort(-odds, kind="stable")[:SHOWN]
         found.append(
             Content(columns=tuple(
                 (f"column {at[i]}", f"{x[i]:.4g}", f"{mean[other, at[i]]:.4g}",

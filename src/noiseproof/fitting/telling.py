@@ -2,8 +2,8 @@
 
 Every score is a naive Bayes log odds: how much more likely the word, value or number is in the rows
 of the one class than in those of the other. The classes of the rows are the likely true ones, not
-the given ones, and the row itself is not counted. The scores explain the data, not the model: a
-model may go by other features.
+the given ones. The row itself is left out of the counts of words and categories; the mean of a
+number includes it. The scores explain the data, not the model: a model may go by other features.
 """
 
 import re
@@ -157,17 +157,29 @@ class Column:
             ]
             return float(np.log(found[0] / found[1]))
         mean, spread = self._moments
-        away = (self.numbers[row] - mean[[wanted, other]]) / (spread or 1.0)
-        if not np.isfinite(away).all():
-            return 0.0
-        near, far = np.minimum(np.abs(away), FAR)
-        return float(far**2 - near**2) / 2
+        return float(number_odds(self.numbers[row], mean[wanted], mean[other], spread or 1.0))
 
     def typical(self, k: int) -> str:
         """Return the mean of a class in words; "" where there is none."""
         if self.numbers is None or not np.isfinite(self._moments[0][k]):
             return ""
         return f"{self._moments[0][k]:.4g}"
+
+
+def number_odds(x: Any, wanted: Any, other: Any, spread: Any) -> Floats:
+    """Return how far numbers speak for one class rather than another; 0 where one is missing.
+
+    Args:
+        x: the numbers.
+        wanted: the means in the one class.
+        other: the means in the other class.
+        spread: the standard deviations inside the classes.
+
+    >>> number_odds(np.array([3.0, np.nan]), 3.0, 1.0, 1.0).tolist()
+    [2.0, 0.0]
+    """
+    near, far = (np.minimum(np.abs(x - mean) / spread, FAR) for mean in (wanted, other))
+    return np.asarray(np.nan_to_num((far**2 - near**2) / 2))
 
 
 def shorten(value: Any, most: int) -> str:
