@@ -23,6 +23,8 @@ if __name__ == "__main__":  # and not where pytest looks for doctests
     from noiseproof.cli import main
     from noiseproof.fitting import fit as fit_module
     from noiseproof.fitting.fitted import Fitted
+else:
+    Fitted = object
 
 
 class Faults:
