@@ -15,6 +15,7 @@ from noiseproof.prepare import memory
 from noiseproof.prepare.features import learn_features, reading
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read, read_blocks
+from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
 
 N = 90
@@ -65,7 +66,7 @@ def test_blocks_are_the_whole(tmp_path, monkeypatch, kind, rows):
     features = learn_features(samples, (), 0, Notes())
     whole, parts = Notes(), Notes()
     X = dense(features.transform(samples, whole))
-    blocks = list(read_blocks(path, "y", rows=rows, **reading(features)))
+    blocks = list(read_blocks(path, "y", Reading(**reading(features)), rows=rows))
     assert (
         np.concatenate([dense(features.transform(block, parts)) for block in blocks]) == X
     ).all()
@@ -83,7 +84,7 @@ def test_decimal_commas_in_one_block_are_those_of_all(tmp_path):
     """1.500 is a thousand and more where any number of the column has a decimal comma."""
     rows = ["1.500"] * 20 + ["2,5"]
     (tmp_path / "a.csv").write_text("size;z\n" + "".join(f"{row};1\n" for row in rows))
-    blocks = read_blocks(tmp_path / "a.csv", rows=4, numbers={"size"})
+    blocks = read_blocks(tmp_path / "a.csv", how=Reading(numbers={"size"}), rows=4)
     values = pd.concat([block.inputs["size"] for block in blocks]).tolist()
     assert values == [1500.0] * 20 + [2.5]
 
@@ -99,7 +100,7 @@ def test_arrays_and_images_come_in_blocks(tmp_path):
     (tmp_path / "t.csv").write_text("z\n" + "1\n" * 50)
     for name, rows in (("a.npy", 50), ("short.npy", 49)):
         np.save(tmp_path / name, X[:rows])
-        blocks = read_blocks(tmp_path / "t.csv", rows=8, embeddings=tmp_path / name)
+        blocks = read_blocks(tmp_path / "t.csv", how=Reading(embeddings=tmp_path / name), rows=8)
         if rows == 50:
             assert (np.concatenate([block.inputs for block in blocks]) == X).all()
         else:
@@ -109,7 +110,7 @@ def test_arrays_and_images_come_in_blocks(tmp_path):
     for i in range(5):
         shape = (9, 9, 3) if i == 3 else (9, 9)  # one in colour
         Image.fromarray(np.full(shape, 40 * i, np.uint8)).save(tmp_path / "pictures" / f"{i}.png")
-    blocks = list(read_blocks(tmp_path / "pictures", rows=2, size=9))
+    blocks = list(read_blocks(tmp_path / "pictures", how=Reading(size=9), rows=2))
     assert [row for block in blocks for row in block.rows] == [f"{i}.png" for i in range(5)]
 
 
@@ -123,7 +124,7 @@ def test_no_rows_are_one_line(tmp_path, name):
     else:
         empty.to_csv(tmp_path / name, index=False)
     with pytest.raises(DataError, match="there are no rows"):
-        list(read_blocks(tmp_path / name, numbers={"x"}))
+        list(read_blocks(tmp_path / name, how=Reading(numbers={"x"})))
 
 
 def test_what_unpacks_to_too_much_is_stopped_while_it_does(tmp_path, monkeypatch):
@@ -135,7 +136,9 @@ def test_what_unpacks_to_too_much_is_stopped_while_it_does(tmp_path, monkeypatch
     monkeypatch.setattr(memory, "available", lambda: 40_000_000)
     with pytest.raises(DataError, match=r"bomb.csv.gz: 0.0 GB and more need about 0.0 GB of mem"):
         read(tmp_path / "bomb.csv.gz", "y")
-    first = next(read_blocks(tmp_path / "bomb.csv.gz", "y", numbers={"x"}))  # of these, no matter
+    first = next(
+        read_blocks(tmp_path / "bomb.csv.gz", "y", Reading(numbers={"x"}))
+    )  # of these, no matter
     assert len(first) > 1000
 
 
@@ -151,7 +154,7 @@ def test_a_quote_that_never_ends_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(delimited, "LONGEST", 1 << 21)
     (tmp_path / "a.csv").write_text('x,y\n1,a\n2,"b\n' + "3,c\n" * 10**6)
     with pytest.raises(DataError, match=r"a.csv: .*a row of more than 2 MB; does a quote never"):
-        list(read_blocks(tmp_path / "a.csv", "y", rows=100, numbers={"x"}))
+        list(read_blocks(tmp_path / "a.csv", "y", Reading(numbers={"x"}), rows=100))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file names are bytes here alone")
@@ -164,7 +167,7 @@ def test_names_that_are_not_utf8_are_read_and_shown(tmp_path):
     for suffix in ("csv", "parquet", "npz"):
         samples = read(tmp_path / f"{odd}.{suffix}", "y")
         assert samples.name == f"caf\\xe9.{suffix}"
-        assert next(read_blocks(tmp_path / f"{odd}.{suffix}", "y", numbers={"size"})).name
+        assert next(read_blocks(tmp_path / f"{odd}.{suffix}", "y", Reading(numbers={"size"}))).name
     for name in (odd, "plain"):
         (tmp_path / "pictures" / name).mkdir(parents=True)
         Image.fromarray(np.zeros((9, 9), np.uint8)).save(

@@ -13,6 +13,7 @@ from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import Classes, encode
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.read import read
+from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
 
 FRAME = pd.DataFrame(
@@ -57,9 +58,9 @@ def test_another_encoding_is_refused_with_the_way_out_and_can_be_named(tmp_path)
     path = write(tmp_path / "a.csv", "cp1252")
     with pytest.raises(DataError, match="save it as UTF-8, or name its encoding, such as cp1252"):
         read(path, "y")
-    assert read(path, "y", encoding="cp1252").inputs["colour"][1] == "blé"
+    assert read(path, "y", Reading(encoding="cp1252")).inputs["colour"][1] == "blé"
     with pytest.raises(DataError, match="no encoding of the name 'klingon'"):
-        read(path, "y", encoding="klingon")
+        read(path, "y", Reading(encoding="klingon"))
 
 
 def test_arrays(tmp_path):
@@ -80,19 +81,20 @@ def test_arrays(tmp_path):
 def test_embeddings_take_the_place_of_the_columns(tmp_path):
     path = write(tmp_path / "a.csv")
     np.save(tmp_path / "e.npy", np.eye(4))
-    samples = read(path, "y", embeddings=tmp_path / "e.npy")
+    samples = read(path, "y", Reading(embeddings=tmp_path / "e.npy"))
     assert samples.inputs.tolist() == np.eye(4).tolist()
     assert list(samples.labels) == list("abab")
     np.save(tmp_path / "short.npy", np.eye(3))
     with pytest.raises(DataError, match=r"short.npy: 3 rows where a.csv has 4"):
-        read(path, "y", embeddings=tmp_path / "short.npy")
+        read(path, "y", Reading(embeddings=tmp_path / "short.npy"))
 
 
 def test_with_embeddings_labels_may_be_all_there_is(tmp_path):
     (tmp_path / "a.csv").write_text("y\na\nb\n")
     np.save(tmp_path / "e.npy", np.eye(2))
+    how = Reading(embeddings=tmp_path / "e.npy")
     for labelled in (True, False):
-        samples = read(tmp_path / "a.csv", "y", labelled=labelled, embeddings=tmp_path / "e.npy")
+        samples = read(tmp_path / "a.csv", "y", how, labelled=labelled)
         assert samples.inputs.tolist() == np.eye(2).tolist()
         assert list(samples.labels) == ["a", "b"]
 
@@ -175,12 +177,12 @@ def test_decimal_commas_need_semicolons_and_a_column_of_them(tmp_path):
     assert samples.inputs["size"].fillna(-1).tolist() == [1.5, 2, 1000.25, -1]
     assert samples.inputs["model"].tolist() == ["1,5", "S", "M", "M"]
     assert samples.notes == ("numbers read with a decimal comma: size",)
-    known = read(tmp_path / "a.csv", "y", numbers=["model"])
+    known = read(tmp_path / "a.csv", "y", Reading(numbers=["model"]))
     assert known.inputs["model"].fillna(-1).tolist() == [1.5, -1, -1, -1]
     assert known.inputs["size"].tolist()[:2] == ["1,5", "2"]
     (tmp_path / "c.csv").write_text("size;y\n1.500;p\n2.25;p\n3;q\n")
     assert read(tmp_path / "c.csv", "y").inputs["size"].tolist() == [1.5, 2.25, 3]
-    commas = read(tmp_path / "c.csv", "y", numbers=["size"], commas=["size"])
+    commas = read(tmp_path / "c.csv", "y", Reading(numbers=["size"], commas=["size"]))
     assert commas.inputs["size"].tolist() == [1500, 2.25, 3]
     (tmp_path / "b.csv").write_text('size,y\n"1,234",p\n"2,345",q\n')  # thousands
     assert read(tmp_path / "b.csv", "y").inputs["size"].tolist() == ["1,234", "2,345"]

@@ -20,6 +20,7 @@ from noiseproof.fitting.model import RECIPE, UNREADABLE
 from noiseproof.fitting.output import default_folder
 from noiseproof.fitting.reviewed import fingerprint
 from noiseproof.prepare.classes import Classes, Codes, encode
+from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.table_files import read_table_file
 
 
@@ -95,7 +96,7 @@ def _table(
 ) -> tuple[int, list[Change]]:  # fmt: skip
     """Write a table again; return how many rows it has, and what was changed."""
     label = label if label is not None else _label(folder, path)
-    samples = read_table_file(path, label, labelled=True, alone=True, encoding=encoding)
+    samples = read_table_file(path, label, Reading(encoding=encoding), alone=True)
     codes, classes = encode(samples.labels, f"{samples.name}, column {label!r}")
     own = fingerprint(samples if samples.inputs.shape[1] else None, len(samples), None)
     given = Given(range(len(samples)), codes, classes, samples.name, own)

@@ -17,6 +17,7 @@ from noiseproof.prepare.features import encoder_of, reading
 from noiseproof.prepare.forms import BLOCK
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read_blocks
+from noiseproof.prepare.reading import Reading
 from noiseproof.progress import SILENT, Progress
 
 #: About how many probabilities to hold in memory at a time.
@@ -74,11 +75,11 @@ def predict_file(
     if embeddings is not None and not model.embeddings:
         raise ParameterError("--embeddings: the model was not fitted to embeddings")
     suffix = _suffix(Path(out))
-    options = {"embeddings": embeddings, "encoding": encoding, "progress": progress}
+    how = Reading(embeddings=embeddings, encoding=encoding, **reading(model.features))
     found: list[Predicted] = []
 
     def write(file: BinaryIO) -> None:
-        found.append(_write(model, Path(path), file, suffix, options))
+        found.append(_write(model, Path(path), file, suffix, how, progress))
         if strict and found[0].warnings:
             raise DataError(f"{path}: {'; '.join(found[0].warnings)} (--strict)")
 
@@ -87,7 +88,7 @@ def predict_file(
 
 
 def _write(
-    model: Model, path: Path, file: BinaryIO, suffix: str, options: dict[str, Any]
+    model: Model, path: Path, file: BinaryIO, suffix: str, how: Reading, progress: Progress
 ) -> Predicted:
     notes = Notes()
     said: dict[str, None] = {}
@@ -95,7 +96,7 @@ def _write(
     table = _Parquet(file, model.coding) if suffix in PARQUET else _Csv(file, model.coding)
     most = BLOCK if encoder_of(model.features) is None else ENCODED
     rows = max(1, min(most, PROBABILITIES // len(model.coding)))
-    blocks = read_blocks(path, model.label or None, rows=rows, **reading(model.features), **options)
+    blocks = read_blocks(path, model.label or None, how, rows=rows, progress=progress)
     done = 0
     for block in blocks:
         probabilities = model.probabilities(block, notes)

@@ -17,8 +17,9 @@ Each is frozen and has
 noises with a matrix, ``features`` for instance noise, ``human`` for human labels.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic
 
 from noiseproof.errors import NoiseError
 from noiseproof.losses.parameter import write_number
@@ -38,7 +39,46 @@ from noiseproof.noise.transition import TransitionMatrix
 
 
 @dataclass(frozen=True)
-class RateNoise:
+class _Draw(Generic[Labels]):
+    """The arguments of ``apply``."""
+
+    labels: Labels
+    seed: int
+    exact: bool
+    features: Any
+    human: Any
+
+
+class _Spec(ABC):
+    """What the four kinds of noise have in common."""
+
+    def apply(
+        self,
+        labels: Labels,
+        *,
+        seed: int,
+        exact: bool = False,
+        features: Any = None,
+        human: Any = None,
+    ) -> Corruption[Labels]:
+        """Return ``labels`` after this noise, with a receipt of how they differ.
+
+        Args:
+            labels: (N,) integers.
+            seed: seeds the draw.
+            exact: whether each class gets exactly its expected number of flips.
+            features: (N, ...) of the samples, for instance noise.
+            human: (N,) the labels that people gave, for human noise.
+        """
+        return self._spoil(_Draw(labels, seed, exact, features, human))
+
+    @abstractmethod
+    def _spoil(self, draw: _Draw[Labels]) -> Corruption[Labels]:
+        """Apply the noise."""
+
+
+@dataclass(frozen=True)
+class RateNoise(_Spec):
     """A noise whose matrix follows from a rate and the number of classes or the data set.
 
     >>> RateNoise("symmetric", 0.4, classes=10).transition
@@ -76,21 +116,12 @@ class RateNoise:
             return asymmetric(self.dataset, self.rate, self.classes, self.variant)
         return superclass(self.dataset, self.rate, self.classes)
 
-    def apply(
-        self,
-        labels: Labels,
-        *,
-        seed: int,
-        exact: bool = False,
-        features: Any = None,
-        human: Any = None,
-    ) -> Corruption[Labels]:
-        """Return ``labels`` after this noise."""
-        return self.transition.corrupt(labels, seed, exact)
+    def _spoil(self, draw: _Draw[Labels]) -> Corruption[Labels]:
+        return self.transition.corrupt(draw.labels, draw.seed, draw.exact)
 
 
 @dataclass(frozen=True)
-class MatrixNoise:
+class MatrixNoise(_Spec):
     """A transition matrix read from the file ``path``."""
 
     path: str
@@ -99,21 +130,12 @@ class MatrixNoise:
     def __str__(self) -> str:
         return f"matrix:{self.path}"
 
-    def apply(
-        self,
-        labels: Labels,
-        *,
-        seed: int,
-        exact: bool = False,
-        features: Any = None,
-        human: Any = None,
-    ) -> Corruption[Labels]:
-        """Return ``labels`` after this noise."""
-        return self.transition.corrupt(labels, seed, exact)
+    def _spoil(self, draw: _Draw[Labels]) -> Corruption[Labels]:
+        return self.transition.corrupt(draw.labels, draw.seed, draw.exact)
 
 
 @dataclass(frozen=True)
-class InstanceNoise:
+class InstanceNoise(_Spec):
     """Noise that depends on the features of each sample; see ``instance_dependent``."""
 
     rate: float
@@ -127,23 +149,14 @@ class InstanceNoise:
         """None: the noise differs from sample to sample."""
         return None
 
-    def apply(
-        self,
-        labels: Labels,
-        *,
-        seed: int,
-        exact: bool = False,
-        features: Any = None,
-        human: Any = None,
-    ) -> Corruption[Labels]:
-        """Return ``labels`` after this noise, which depends on ``features``."""
-        if features is None:
+    def _spoil(self, draw: _Draw[Labels]) -> Corruption[Labels]:
+        if draw.features is None:
             raise NoiseError(f"noise '{self}' needs the features of the samples")
-        return instance_dependent(features, labels, self.rate, seed, self.classes)
+        return instance_dependent(draw.features, draw.labels, self.rate, draw.seed, self.classes)
 
 
 @dataclass(frozen=True)
-class HumanNoise:
+class HumanNoise(_Spec):
     """Labels that people gave; ``which`` is the publishers' name for the set."""
 
     which: str
@@ -157,19 +170,10 @@ class HumanNoise:
         """None: the labels were given, not drawn."""
         return None
 
-    def apply(
-        self,
-        labels: Labels,
-        *,
-        seed: int,
-        exact: bool = False,
-        features: Any = None,
-        human: Any = None,
-    ) -> Corruption[Labels]:
-        """Return the labels ``human``, with a receipt of how they differ from ``labels``."""
-        if human is None:
+    def _spoil(self, draw: _Draw[Labels]) -> Corruption[Labels]:
+        if draw.human is None:
             raise NoiseError(f"noise '{self}' needs the labels that people gave")
-        return human_corruption(labels, human, self.classes)
+        return human_corruption(draw.labels, draw.human, self.classes)
 
 
 Noise = RateNoise | MatrixNoise | InstanceNoise | HumanNoise

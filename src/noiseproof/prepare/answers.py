@@ -63,7 +63,7 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
         annotator: the column that says who answered.
         item: the column that says which item the answer is about; None means that rows with equal
             features are one item.
-        options: of :func:`~noiseproof.prepare.read.read`.
+        options: of :func:`~noiseproof.prepare.inputs.as_samples`.
     """
     if not isinstance(label, str):
         raise ParameterError("beside --annotator, expected the name of the column of answers")
@@ -112,7 +112,7 @@ def read_wide(X: Any, label: Any, answers: str | Sequence[str], **options: Any) 
         X: a path or a DataFrame.
         label: a column of other labels, which is left out; None if there is none.
         answers: the columns of answers, in which ``*`` stands for any text: ``"w1,w2,w*"``.
-        options: of :func:`~noiseproof.prepare.read.read`.
+        options: of :func:`~noiseproof.prepare.inputs.as_samples`.
     """
     given = answers.split(",") if isinstance(answers, str) else [str(name) for name in answers]
     patterns = [name.strip() for name in given if name.strip()]
@@ -145,7 +145,7 @@ def of_frame(X: Any, label: Any, answers: Any, **options: Any) -> Asked:
         label: a column of X to leave out; None if there is none.
         answers: long, with the columns ``item`` (the row of X, from 0), ``annotator`` and
             ``label``; or wide, a column for each annotator and a row for each row of X.
-        options: of :func:`~noiseproof.prepare.read.read`.
+        options: of :func:`~noiseproof.prepare.inputs.as_samples`.
     """
     import pandas as pd
 

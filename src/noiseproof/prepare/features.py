@@ -93,7 +93,7 @@ def learn_features(
 
 
 def reading(features: Preprocessor) -> dict[str, Any]:
-    """Return how a file must be read for these features: options of ``prepare.read.read``."""
+    """Return how a file must be read for these features: arguments of ``prepare.Reading``."""
     if isinstance(features, PictureFeatures):
         return {"encoder": features.encoder}
     if isinstance(features, ImageFeatures):

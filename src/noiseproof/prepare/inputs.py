@@ -11,6 +11,7 @@ from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.forms import as_inputs, check_range, plain
 from noiseproof.prepare.pictures import encode_array
 from noiseproof.prepare.read import read
+from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import split_label, tidy
 from noiseproof.progress import SILENT, counted
@@ -23,13 +24,14 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
         X: a path, a DataFrame, an array, masked or not, a sparse matrix, a tensor or lists.
         y: the labels, or for a path or a DataFrame the name of their column.
         labelled: whether there have to be labels.
-        options: of :func:`~noiseproof.prepare.read.read`, for a path; ``encoder`` and
-            ``progress`` for images in memory too.
+        options: of :class:`~noiseproof.prepare.reading.Reading`, for a path, and ``progress``;
+            ``encoder`` for images in memory too.
     """
     if isinstance(X, (str, PathLike)):
         if y is not None and not isinstance(y, str):
             raise ParameterError("beside a path, expected the name of a column of labels")
-        return read(Path(X), y, labelled=labelled, **options)
+        progress = options.pop("progress", SILENT)
+        return read(Path(X), y, Reading(**options), labelled=labelled, progress=progress)
     given = [n for n in ("embeddings", "encoding") if options.get(n) is not None]
     if given:
         raise ParameterError(f"{given[0]}: expected beside a path alone")

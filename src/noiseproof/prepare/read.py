@@ -1,6 +1,6 @@
 """Reading what a user has: a table, arrays, a folder of images, embeddings beside any of them."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from noiseproof.data.table import table_suffix
@@ -11,6 +11,7 @@ from noiseproof.prepare.array_files import array_blocks, read_array_file
 from noiseproof.prepare.forms import BLOCK
 from noiseproof.prepare.image_files import image_blocks, read_image_folder
 from noiseproof.prepare.pictures import Wanted, encode_array
+from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import parquet_files, read_table_file, table_blocks
 from noiseproof.progress import SILENT, Progress, counted
@@ -18,20 +19,16 @@ from noiseproof.progress import SILENT, Progress, counted
 KINDS = ".csv, .tsv, .parquet, .npz, a folder of images by class or of Parquet files"
 #: Images that are decoded at a time.
 IMAGES = 512
+#: Nothing is known about the file.
+AS_FOUND = Reading()
 
 
 def read(
     path: str | Path,
     label: str | None = None,
+    how: Reading = AS_FOUND,
     *,
     labelled: bool = True,
-    embeddings: str | Path | None = None,
-    encoding: str | None = None,
-    size: int | None = None,
-    encoder: Wanted = None,
-    numbers: Collection[str] | None = None,
-    texts: Collection[str] = (),
-    commas: Collection[str] = (),
     progress: Progress = SILENT,
 ) -> Samples:
     """Read a file or folder.
@@ -40,55 +37,43 @@ def read(
         path: ``.csv``, ``.tsv`` (both also ``.gz``), ``.parquet`` or a folder of such, ``.npz``
             with X and y, ``.npy``, or a folder with a sub-folder of images for each class.
         label: the column of labels, for a table.
+        how: what is known about the file.
         labelled: whether labels are wanted; False also takes what has none.
-        embeddings: a ``.npy`` or ``.npz`` of a row of features for each row, to use instead.
-        encoding: of a text file; None is UTF-8.
-        size: the side of the images; None is 32, or less where they are smaller.
-        encoder: what encodes the images; None leaves them pixels. Texts are encoded later.
-        numbers: the columns that are numbers, perhaps with decimal commas; None finds them.
-        texts: the columns that are not numbers, whatever they look like.
-        commas: the columns that surely have decimal commas.
         progress: hears how much of a text file has been read.
     """
     path = Path(path)
-    kind, encoder = _kind(path), _unless(embeddings, encoder)
+    kind, encoder = _kind(path), _unless(how.embeddings, how.encoder)
     if kind == "images":
-        samples = read_image_folder(path, size, labelled, encoder, progress)
+        samples = read_image_folder(path, how.size, labelled, encoder, progress)
     elif kind == "arrays":
         samples = encode_array(read_array_file(path, labelled), encoder, progress)
     else:
+        alone = how.embeddings is not None
         samples = read_table_file(
-            path, label, labelled=labelled, alone=embeddings is not None, encoding=encoding,
-            numbers=numbers, texts=texts, commas=commas, progress=progress,
-        )  # fmt: skip
+            path, label, how, labelled=labelled, alone=alone, progress=progress
+        )
     if len(samples) == 0:
         raise DataError(f"{path}: there are no rows")
-    if embeddings is None:
+    if how.embeddings is None:
         return samples
-    inputs = _embeddings(Path(embeddings)).inputs
+    inputs = _embeddings(Path(how.embeddings)).inputs
     if len(inputs) != len(samples):
-        raise _another_length(Path(embeddings), len(inputs), samples.name, len(samples))
+        raise _another_length(Path(how.embeddings), len(inputs), samples.name, len(samples))
     return Samples(samples.name, inputs, samples.labels, samples.rows)
 
 
 def read_blocks(
     path: str | Path,
     label: str | None = None,
+    how: Reading = AS_FOUND,
     *,
     rows: int = BLOCK,
-    embeddings: str | Path | None = None,
-    encoding: str | None = None,
-    size: int | None = None,
-    encoder: Wanted = None,
-    numbers: Collection[str] | None = None,
-    texts: Collection[str] = (),
-    commas: Collection[str] = (),
     progress: Progress = SILENT,
 ) -> Iterator[Samples]:
     """Read a file or folder without its labels, a block of rows at a time.
 
     Its length does not matter: no more than a block is in memory (an ``.npz`` is read whole). The
-    arguments are those of :func:`read`.
+    other arguments are those of :func:`read`.
 
     Args:
         rows: how many rows a block has, at most.
@@ -96,15 +81,12 @@ def read_blocks(
     path = Path(path)
     kind, found = _kind(path), 0
     if kind == "images":
-        blocks = image_blocks(path, size, min(rows, IMAGES), encoder, progress)
+        blocks = image_blocks(path, how.size, min(rows, IMAGES), how.encoder, progress)
     elif kind == "arrays":
-        blocks = (encode_array(block, encoder) for block in array_blocks(path, rows))
+        blocks = (encode_array(block, how.encoder) for block in array_blocks(path, rows))
     else:
-        blocks = table_blocks(
-            path, label, rows=rows, encoding=encoding, numbers=numbers, texts=texts, commas=commas,
-            progress=progress,
-        )  # fmt: skip
-    instead = None if embeddings is None else _embeddings(Path(embeddings))
+        blocks = table_blocks(path, label, how, rows=rows, progress=progress)
+    instead = None if how.embeddings is None else _embeddings(Path(how.embeddings))
     for block in blocks:
         if len(block) == 0:
             continue
@@ -115,7 +97,7 @@ def read_blocks(
     if found == 0:
         raise DataError(f"{path}: there are no rows")
     if instead is not None and len(instead) != found:
-        raise _another_length(Path(str(embeddings)), len(instead), path.name, found)
+        raise _another_length(Path(str(how.embeddings)), len(instead), path.name, found)
 
 
 def _unless(embeddings: str | Path | None, encoder: Wanted) -> Wanted:

@@ -11,6 +11,7 @@ from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.memory import Budget, check_fits
 from noiseproof.prepare.notes import shortlist
+from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, Progress
 
@@ -24,13 +25,10 @@ def parquet_files(folder: Path) -> list[Path]:
 def read_table_file(
     path: Path,
     label: str | None,
+    how: Reading,
     *,
-    labelled: bool,
+    labelled: bool = True,
     alone: bool = False,
-    encoding: str | None = None,
-    numbers: Collection[str] | None = None,
-    texts: Collection[str] = (),
-    commas: Collection[str] = (),
     progress: Progress = SILENT,
 ) -> Samples:
     """Read a whole table; the arguments are those of :func:`~noiseproof.prepare.read.read`.
@@ -44,8 +42,8 @@ def read_table_file(
     budget = Budget(path, size, progress)
     tables = [
         read_frame(
-            file, label, encoding=encoding, numbers=numbers, texts=texts, commas=commas,
-            hears=budget.hear,
+            file, label, encoding=how.encoding, numbers=how.numbers, texts=how.texts,
+            commas=how.commas, hears=budget.hear,
         )
         for file in files
     ]  # fmt: skip
@@ -53,45 +51,30 @@ def read_table_file(
 
 
 def table_blocks(
-    path: Path,
-    label: str | None,
-    *,
-    rows: int,
-    encoding: str | None = None,
-    numbers: Collection[str] | None = None,
-    texts: Collection[str] = (),
-    commas: Collection[str] = (),
-    progress: Progress = SILENT,
+    path: Path, label: str | None, how: Reading, *, rows: int, progress: Progress = SILENT
 ) -> Iterator[Samples]:
     """Return the columns ``numbers`` and ``texts`` of a table in blocks of rows, without labels.
 
     The blocks are read as the whole would be: what a column is was found out at the fit.
     """
-    wanted = {*(numbers or ()), *texts}
+    wanted = {*(how.numbers or ()), *how.texts}
     files = parquet_files(path) if path.is_dir() else [path]
     for file in files:
-        with readable(file, encoding):
+        with readable(file, how.encoding):
             if table_suffix(file) in PARQUET:
                 yield from _parquet_blocks(file, label, wanted, rows, progress)
             else:
-                known = set(commas)
-                yield from _text_blocks(file, label, encoding, wanted, texts, known, rows, progress)
+                yield from _text_blocks(file, label, how, wanted, rows, progress)
 
 
 def _text_blocks(
-    path: Path,
-    label: str | None,
-    encoding: str | None,
-    wanted: set[str],
-    texts: Collection[str],
-    commas: set[str],
-    rows: int,
-    progress: Progress,
+    path: Path, label: str | None, how: Reading, wanted: set[str], rows: int, progress: Progress
 ) -> Iterator[Samples]:
-    file = Delimited.look(path, table_suffix(path) or ".csv", encoding)
+    file = Delimited.look(path, table_suffix(path) or ".csv", how.encoding)
     size = path.stat().st_size
     only = _only(file.columns, wanted)
-    numbers = [name for name in only if name in wanted and name not in texts]
+    numbers = [name for name in only if name in wanted and name not in how.texts]
+    commas = set(how.commas)
     if file.separator == ";":
         # Whether 1.500 is one and a half or a thousand more is for the whole column to say.
         commas = (commas | _comma_columns(file, set(numbers) - commas)) & set(numbers)
@@ -100,7 +83,7 @@ def _text_blocks(
     found: dict[str, None] = {}
     # All columns are parsed: of a row with too many fields, pandas would drop some without a word.
     for whole in file.frames(
-        texts={*texts, *commas}, rows=rows,
+        texts={*how.texts, *commas}, rows=rows,
         hears=lambda done: progress.update(min(done, size), size),
     ):  # fmt: skip
         frame = whole[only].copy(deep=False)
