@@ -10,10 +10,12 @@ import typer
 
 from noiseproof.cli.app import JsonOption, app
 from noiseproof.cli.experiment import DataOption, QuietOption
+from noiseproof.cli.selecting import selecting
 from noiseproof.errors import DataError
 
 if TYPE_CHECKING:
     from noiseproof.bench import Grid
+    from noiseproof.bench.selection import Selection
     from noiseproof.bench.status import Status
     from noiseproof.results import Store
 
@@ -21,8 +23,6 @@ group = typer.Typer(help="Run the paper's tables and show the results.", no_args
 app.add_typer(group, name="bench")
 
 DEFAULT = ("digits-symmetric", "digits-asymmetric")
-#: More seeds than anybody has time for.
-MOST_SEEDS = 1_000_000
 
 
 def read_path(text: str | Path) -> Path:
@@ -35,7 +35,7 @@ def read_path(text: str | Path) -> Path:
 NamesArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[NAME]...",
+        metavar="NAME",
         help="Grids from `noiseproof bench list`, or your own TOML files (default: both digits "
         "grids).",
     ),
@@ -49,30 +49,6 @@ StoreOption = Annotated[
         help="Folder of records, or one packed *.records.xz file.",
     ),
 ]
-AddLossOption = Annotated[
-    list[str] | None,
-    typer.Option("--add-loss", help='Add a row, as in "MINE=AGCE(a=2, q=1.2)"; repeatable.'),
-]
-RowsOption = Annotated[
-    list[str] | None,
-    typer.Option("--rows", help="Only these rows, as in CE,AGCE; repeatable."),
-]
-NoiseOption = Annotated[
-    list[str] | None,
-    typer.Option("--noise", help="Only these noises, as in symmetric:0.8; repeatable."),
-]
-SeedsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--seeds",
-        help="Number of seeds; may exceed the grid's (default: the grid's).",
-        min=1,
-        max=MOST_SEEDS,
-    ),
-]
-RecipeOption = Annotated[
-    str | None, typer.Option("--recipe", help="paper or quick (default: the grid's).")
-]
 
 
 def check_there(store: Path) -> None:
@@ -82,13 +58,10 @@ def check_there(store: Path) -> None:
 
 
 @group.command("run")
+@selecting
 def run_bench(
+    selection: "Selection",
     names: NamesArgument = None,
-    add_loss: AddLossOption = None,
-    rows: RowsOption = None,
-    noise: NoiseOption = None,
-    seeds: SeedsOption = None,
-    recipe: RecipeOption = None,
     store: StoreOption = Path("runs"),
     data: DataOption = None,
     engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
@@ -114,7 +87,6 @@ def run_bench(
     """
     from noiseproof.bench.engine import Settings
     from noiseproof.bench.run import read_shard, run_grids
-    from noiseproof.bench.selection import Selection
     from noiseproof.bench.words import count
     from noiseproof.progress import on_terminal
     from noiseproof.results import Store
@@ -122,7 +94,6 @@ def run_bench(
 
     if engine == "local":  # with Ray the device is one of the nodes'
         pick_device(device)
-    selection = Selection.read(add_loss, rows, noise, seeds, recipe)
     grids = list(selection.grids(names or DEFAULT).values())
     settings, part = Settings(data, save, device, workers, address), read_shard(shard)
     with on_terminal(quiet or as_json) as progress:
@@ -142,19 +113,16 @@ def run_bench(
 
 
 @group.command("status")
+@selecting
 def show_status(
+    selection: "Selection",
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...",
+            metavar="NAME",
             help="Grids, or your own TOML files (default: every grid with a record).",
         ),
     ] = None,
-    add_loss: AddLossOption = None,
-    rows: RowsOption = None,
-    noise: NoiseOption = None,
-    seeds: SeedsOption = None,
-    recipe: RecipeOption = None,
     store: StoreOption = Path("runs"),
     workers: Annotated[
         int,
@@ -166,10 +134,8 @@ def show_status(
 
     Example: noiseproof bench status digits-symmetric
     """
-    from noiseproof.bench.selection import Selection
     from noiseproof.results import Store
 
-    selection = Selection.read(add_loss, rows, noise, seeds, recipe)
     grids = selection.grids(names) if names else selection.suiting()
     found = _find(grids.values(), Store(store), workers)
     if not names:

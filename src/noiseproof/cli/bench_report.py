@@ -2,35 +2,28 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noiseproof.cli.bench import (
-    AddLossOption,
-    NoiseOption,
-    RecipeOption,
-    RowsOption,
-    SeedsOption,
-    StoreOption,
-    group,
-)
+from noiseproof.cli.bench import StoreOption, group
+from noiseproof.cli.selecting import selecting
+
+if TYPE_CHECKING:
+    from noiseproof.bench.selection import Selection
 
 
 @group.command("report")
+@selecting
 def write_report(
+    selection: "Selection",
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...",
+            metavar="NAME",
             help="Grids, or your own TOML files (default: everything in the store).",
         ),
     ] = None,
-    add_loss: AddLossOption = None,
-    rows: RowsOption = None,
-    noise: NoiseOption = None,
-    seeds: SeedsOption = None,
-    recipe: RecipeOption = None,
     store: StoreOption = Path("runs"),
     out: Annotated[Path, typer.Option(help="The .html file to write.")] = Path("report.html"),
 ) -> None:
@@ -42,13 +35,11 @@ def write_report(
     """
     from noiseproof.bench.commands import bench_command
     from noiseproof.bench.report import contents
-    from noiseproof.bench.selection import Selection
     from noiseproof.progress import on_terminal
     from noiseproof.report import page
     from noiseproof.results import Store
 
     page.check(out)
-    selection = Selection.read(add_loss, rows, noise, seeds, recipe)
     grids = selection.grids(names) if names else selection.suiting()
     with on_terminal() as progress:
         found = contents(grids, Store(store), selection, named=bool(names), progress=progress)

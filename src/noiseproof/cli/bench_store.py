@@ -35,7 +35,7 @@ def verify(store: StoreOption = Path("runs"), as_json: JsonOption = False) -> No
 @group.command("pack")
 def pack(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME...", help="Grids, or your own TOML files.")
+        list[str], typer.Argument(metavar="NAME", help="Grids, or your own TOML files.")
     ],
     out: Annotated[Path, typer.Option(help="Folder for the packed files, one for each grid.")],
     store: StoreOption = Path("runs"),

@@ -7,35 +7,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noiseproof.cli.bench import (
-    AddLossOption,
-    NoiseOption,
-    RecipeOption,
-    RowsOption,
-    SeedsOption,
-    StoreOption,
-    check_there,
-    group,
-)
+from noiseproof.cli.bench import StoreOption, check_there, group
+from noiseproof.cli.selecting import selecting
 from noiseproof.errors import ParameterError
 
 if TYPE_CHECKING:
     from noiseproof.bench import Collected
+    from noiseproof.bench.selection import Selection
 
 
 @group.command("table")
+@selecting
 def table(
+    selection: "Selection",
     name: Annotated[str, typer.Argument(help="A grid, or your own TOML file.")],
     store: StoreOption = Path("runs"),
     form: Annotated[str, typer.Option("--format", help="md, latex, html, csv or json.")] = "md",
     out: Annotated[
         Path | None, typer.Option(help="File to write the table to (default: print it).")
     ] = None,
-    recipe: RecipeOption = None,
-    add_loss: AddLossOption = None,
-    rows: RowsOption = None,
-    noise: NoiseOption = None,
-    seeds: SeedsOption = None,
 ) -> None:
     """Show the table of a grid: our numbers, the paper's, and the difference.
 
@@ -44,12 +34,10 @@ def table(
     from noiseproof import files
     from noiseproof.bench import collect
     from noiseproof.bench.commands import bench_command
-    from noiseproof.bench.selection import Selection
     from noiseproof.bench.tables import results_table
     from noiseproof.report.table import render
     from noiseproof.results import Store
 
-    selection = Selection.read(add_loss, rows, noise, seeds, recipe)
     grid = selection.grid(name)
     check_there(store)
     if out is not None:

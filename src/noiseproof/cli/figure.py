@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from noiseproof.cli.app import app
-from noiseproof.cli.bench import NoiseOption, RecipeOption, RowsOption, StoreOption
+from noiseproof.cli.bench import StoreOption
 from noiseproof.cli.experiment import DataOption
+from noiseproof.cli.selecting import NoiseOption, RecipeOption, RowsOption
 from noiseproof.errors import ParameterError, did_you_mean
 
 if TYPE_CHECKING:
