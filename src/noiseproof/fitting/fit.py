@@ -110,10 +110,11 @@ def fit(
     check_learning(learners, losses, search, minutes)
 
     progress.step("load")
-    rows = read_rows(
-        X, y, answers=answers, annotator=annotator, item=item, aggregation=aggregation,
-        embeddings=embeddings, encoding=encoding, encoder=encoder, progress=progress,
-    )  # fmt: skip
+    reading = {
+        "embeddings": embeddings, "encoding": encoding, "encoder": encoder, "progress": progress
+    }  # fmt: skip
+    asked = crowd.gather(X, y, answers, annotator, item, aggregation, **reading)
+    rows = read_rows(X, y, asked, **reading)
     known = None if trusted is None else trusted_rows(trusted, rows.names, rows.classes)
 
     treated, filled = Notes(), Notes()

@@ -49,18 +49,15 @@ class Rows:
         self.seen = self.samples.inputs = None
 
 
-def read_rows(
-    X: Any,
-    y: Any,
-    *,
-    answers: Any,
-    annotator: str | None,
-    item: str | None,
-    aggregation: str,
-    **options: Any,
-) -> Rows:
-    """Read and check the rows; the arguments are those of :func:`~noiseproof.fitting.fit.fit`."""
-    asked = crowd.gather(X, y, answers, annotator, item, aggregation, **options)
+def read_rows(X: Any, y: Any, asked: Asked | None, **options: Any) -> Rows:
+    """Read and check the rows.
+
+    Args:
+        X: the inputs, as :func:`~noiseproof.fitting.fit.fit` takes them.
+        y: the labels, or the name of their column.
+        asked: the answers of a crowd, which were read with their items; None without any.
+        options: of :func:`~noiseproof.prepare.inputs.as_samples`.
+    """
     return _labelled(X, y, **options) if asked is None else _answered(X, asked)
 
 

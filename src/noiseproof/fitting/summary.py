@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import noiseproof
+from noiseproof.learn.decide import points
 from noiseproof.progress import counted
 
 if TYPE_CHECKING:
@@ -72,23 +73,16 @@ def against_cross_entropy(fitted: "Fitted") -> str:
         return "cross entropy is as good as anything tried here, and is used"
     if fitted.test is not None:
         ours, plain = fitted.test.accuracy.value, fitted.test.cross_entropy.value
+        gain = points(fitted.test.gain, "better", "worse")
         return (
-            f"{points(fitted.test.gain)} than cross entropy on the test rows: {100 * ours:.1f} % "
-            f"are right, with cross entropy {100 * plain:.1f} %"
+            f"{gain} than cross entropy on the test rows: {100 * ours:.1f} % are right, "
+            f"with cross entropy {100 * plain:.1f} %"
         )
+    gain = points(fitted.gain, "better", "worse")
     return (
-        f"{points(fitted.gain)} than cross entropy on held-out noisy labels, worth about "
+        f"{gain} than cross entropy on held-out noisy labels, worth about "
         f"{100 * fitted.true_gain:.1f} points on true ones"
     )
-
-
-def points(gain: float) -> str:
-    """Write a difference of shares in percentage points.
-
-    >>> points(0.0312), points(-0.004)
-    ('3.1 points better', '0.4 points worse')
-    """
-    return f"{abs(gain) * 100:.1f} points {'better' if gain >= 0 else 'worse'}"
 
 
 def summarise(fitted: "Fitted") -> dict[str, Any]:

@@ -180,10 +180,10 @@ def ensemble_reason(members: Sequence[Trial], gain: float, error: float) -> str:
     )
 
 
-def points(gain: float) -> str:
+def points(gain: float, more: str = "more", less: str = "fewer") -> str:
     """Write a difference of shares in percentage points.
 
-    >>> points(0.0312), points(-0.004)
-    ('3.1 points more', '0.4 points fewer')
+    >>> points(0.0312), points(-0.004, "better", "worse")
+    ('3.1 points more', '0.4 points worse')
     """
-    return f"{abs(gain) * 100:.1f} points {'more' if gain >= 0 else 'fewer'}"
+    return f"{abs(gain) * 100:.1f} points {more if gain >= 0 else less}"
