@@ -25,13 +25,15 @@ PATIENCE = 8
 #: Trees in all: with K classes a round grows K of them.
 MOST_TREES = 1000
 MOST_COLUMNS = 1500
+#: With at most so many numbers, a model keeps its rows: to part with them takes longer.
+LARGE = 10**6
 
 
 class BoostingModel(Trained):
     """A LightGBM model.
 
     Args:
-        text: the model in LightGBM's text format.
+        booster: LightGBM's model.
         classes: (k,) the classes that it knows, of K.
         total: K.
         columns: D.
@@ -39,12 +41,13 @@ class BoostingModel(Trained):
 
     learner = "boosting"
 
-    def __init__(self, text: str, classes: Sequence[int], total: int, columns: int) -> None:
-        need("boosting", "lightgbm")
-        import lightgbm
+    def __init__(self, booster: Any, classes: Sequence[int], total: int, columns: int) -> None:
+        self.booster, self.classes, self.total, self.columns = booster, classes, total, columns
 
-        self.text, self.classes, self.total, self.columns = text, list(classes), total, columns
-        self.booster = lightgbm.Booster(model_str=text)
+    @property
+    def rounds(self) -> int | None:
+        """The rounds to use, if not all of them."""
+        return int(self.booster.best_iteration) if self.booster.best_iteration > 0 else None
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -53,7 +56,9 @@ class BoostingModel(Trained):
 
     def probabilities(self, X: Any) -> Floats:
         """Return (N, K)."""
-        raw = self.booster.predict(X, raw_score=True, num_threads=1, validate_features=False)
+        raw = self.booster.predict(
+            X, raw_score=True, num_iteration=self.rounds, num_threads=1, validate_features=False
+        )
         out = np.zeros((X.shape[0], self.total), dtype=np.float32)
         out[:, self.classes] = softmax(np.reshape(raw, (X.shape[0], -1)), axis=1)
         return out
@@ -62,7 +67,9 @@ class BoostingModel(Trained):
         """Write a line with the classes, then LightGBM's own text."""
         known = " ".join(map(str, self.classes))
         head = f"{self.total} {self.columns} {known}\n"
-        (folder / FILE).write_text(head + self.text, encoding="utf-8")
+        text = self.booster.model_to_string(num_iteration=self.rounds)
+        text = rewritten(text, self.columns, len(self.classes))
+        (folder / FILE).write_text(head + text, encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -73,7 +80,7 @@ class BoostingModel(Trained):
             raise ValueError("expected classes that exist")
         if len(set(classes)) < len(classes) or not 0 < columns <= MOST_COLUMNS:
             raise ValueError("expected different classes and some columns")
-        return cls(rewritten(text, columns, len(classes)), classes, total, columns)
+        return cls(_of_text(rewritten(text, columns, len(classes))), classes, total, columns)
 
 
 @dataclass(frozen=True)
@@ -116,12 +123,20 @@ class Boosting(Learner):
         return [_boost(problem, task) for task in tasks]
 
 
+def _of_text(text: str) -> Any:
+    need("boosting", "lightgbm")
+    import lightgbm
+
+    return lightgbm.Booster(model_str=text)
+
+
 def _boost(problem: Problem, task: Task) -> Trained:
     need("boosting", "lightgbm")
     import lightgbm
 
     learner, rows = task.learner, task.rows(problem)
     assert isinstance(learner, Boosting)
+    own = learner.by_cross_entropy
     known, labels = np.unique(rows.labels, return_inverse=True)
     if len(known) == 1:  # LightGBM needs two classes: add one without rows
         known = np.array([known[0], (known[0] + 1) % problem.classes])
@@ -139,7 +154,7 @@ def _boost(problem: Problem, task: Task) -> Trained:
         "deterministic": True, "force_row_wise": True, "metric": "none",
         "objective": "multiclass",
     }  # fmt: skip
-    if not learner.by_cross_entropy:
+    if not own:
         parameters["objective"] = _Robust(learner.loss, labels[~inside])
 
     def data(part: Any, reference: Any = None) -> Any:
@@ -149,7 +164,7 @@ def _boost(problem: Problem, task: Task) -> Trained:
         )  # fmt: skip
 
     def error(raw: Any, dataset: Any) -> tuple[str, float, bool]:
-        p = raw if learner.by_cross_entropy else softmax(np.reshape(raw, (-1, len(known))), axis=1)
+        p = raw if own else softmax(np.reshape(raw, (-1, len(known))), axis=1)
         given = dataset.get_label().astype(np.int64)
         u = np.reshape(p, (len(given), -1))[np.arange(len(given)), given]
         # Use GCE's bounded 1 - u^0.7, so that a few wrong labels do not stop the training.
@@ -162,10 +177,11 @@ def _boost(problem: Problem, task: Task) -> Trained:
             parameters, train, max(10, MOST_TREES // len(known)),
             valid_sets=[data(stopping, train)], feval=error,
             callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
+            keep_training_booster=True,
         )  # fmt: skip
-    text = booster.model_to_string(num_iteration=booster.best_iteration)
-    text = rewritten(text, X.shape[1], len(known))
-    return BoostingModel(text, known.tolist(), problem.classes, X.shape[1])
+    if X.shape[0] * X.shape[1] > LARGE:  # do not keep the rows
+        booster = _of_text(booster.model_to_string(num_iteration=booster.best_iteration))
+    return BoostingModel(booster, known.tolist(), problem.classes, X.shape[1])
 
 
 class _Robust:

@@ -46,20 +46,39 @@ class Forest(ArrayModel):
         self.left, self.right, self.shares, self.columns = left, right, shares, columns
 
     @classmethod
-    def of_trees(cls, trees: Sequence[Any], classes: NDArray[np.int64], K: int, D: int) -> Self:
-        """Convert scikit-learn's trees; ``classes`` are those of the K that the trees know."""
+    def of_trees(
+        cls, trees: Sequence[Any], classes: NDArray[np.int64], K: int, D: int, leaf: float = 0
+    ) -> Self:
+        """Convert scikit-learn's trees, cut back where their leaves are too light.
+
+        A row that would reach a lighter node than ``leaf`` gets the shares of the lowest node above
+        it that is heavy enough.
+
+        Args:
+            trees: the trees.
+            classes: those of the K classes that the trees know.
+            K: the number of classes.
+            D: the number of features.
+            leaf: the least weight of the rows whose shares are predicted.
+        """
         roots, parts, nodes, leaves = [], [], 0, 0
         for tree in (estimator.tree_ for estimator in trees):
-            leaf = np.asarray(tree.children_left) < 0
-            shares = np.zeros((int(leaf.sum()), K), dtype=np.float16)
-            value = np.asarray(tree.value)[leaf, 0]
+            kept, inner, told = _cut(tree, leaf)
+            new = np.cumsum(kept) - 1
+            leaf_here, told = ~inner[kept], told[kept]
+            value = np.asarray(tree.value)[told[leaf_here], 0]
+            shares = np.zeros((len(value), K), dtype=np.float16)
             shares[:, classes] = value / np.maximum(value.sum(1, keepdims=True), 1e-30)
-            left = np.where(leaf, leaves + np.cumsum(leaf) - 1, tree.children_left + nodes)
-            right = np.where(leaf, 0, tree.children_right + nodes)
-            feature = np.where(leaf, -1, tree.feature)
-            parts.append((feature, _below(tree.threshold), left, right, shares))
+            next_left, next_right = (
+                new[np.maximum(child[kept], 0)] + nodes
+                for child in (np.asarray(tree.children_left), np.asarray(tree.children_right))
+            )
+            left = np.where(leaf_here, leaves + np.cumsum(leaf_here) - 1, next_left)
+            right = np.where(leaf_here, 0, next_right)
+            feature = np.where(leaf_here, -1, tree.feature[kept])
+            parts.append((feature, _below(tree.threshold[kept]), left, right, shares))
             roots.append(nodes)
-            nodes, leaves = nodes + len(leaf), leaves + len(shares)
+            nodes, leaves = nodes + len(feature), leaves + len(shares)
         feature, threshold, left, right, shares = (
             np.concatenate(part) for part in zip(*parts, strict=True)
         )
@@ -127,6 +146,21 @@ class Forest(ArrayModel):
         leaves = left[~inner]
         expect(bool(((leaves >= 0) & (leaves < len(shares))).all()), "leaves that exist")
         return cls(roots, feature, threshold, left, right, shares, columns)
+
+
+def _cut(tree: Any, leaf: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]:
+    """Return which nodes to keep, which of them still split, and whose shares each one has."""
+    left, right = np.asarray(tree.children_left), np.asarray(tree.children_right)
+    heavy = np.asarray(tree.weighted_n_node_samples) >= leaf
+    split = left >= 0
+    # A node is worth splitting if one of its parts is heavy: the other gets the node's own shares.
+    inner = split & (heavy[left] | heavy[right])
+    own = np.arange(len(left))
+    parent = np.zeros(len(left), dtype=np.int64)
+    parent[left[split]] = parent[right[split]] = own[split]
+    kept = inner[parent]
+    kept[0] = True
+    return kept, inner & kept, np.where(heavy, own, parent)
 
 
 def _below(threshold: NDArray[np.float64]) -> NDArray[np.float32]:

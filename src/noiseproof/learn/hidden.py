@@ -12,7 +12,6 @@ from torch import Tensor
 
 from noiseproof.learn.arrays import ArrayModel, expect
 from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
-from noiseproof.learn.matrix import DenseBatch as Batch
 from noiseproof.learn.matrix import Matrix, Scaling
 from noiseproof.learn.objective import Objective
 from noiseproof.noise import stream
@@ -21,6 +20,8 @@ from noiseproof.noise import stream
 LEAST_ROWS = 300
 #: The share of hidden units to drop in each step.
 DROPOUT = 0.2
+#: Units are dropped by random bytes, which are quicker to draw than floats.
+BYTE = 256
 #: The share of steps at the start that use cross entropy: a bounded loss has almost no slope
 #: where the label's probability is near 0.
 WARM = 0.2
@@ -118,7 +119,7 @@ class Hidden(Learner):
 
     @classmethod
     def group(cls, task: Task) -> Hashable:
-        """Return its epochs and width: such tasks share one product with the features."""
+        """Return its epochs and width: such tasks take every step together."""
         learner = cast(Hidden, task.learner)
         return learner.epochs, learner.width
 
@@ -149,25 +150,20 @@ def _train(problem: Problem, matrix: Matrix, tasks: Sequence[Task]) -> list[Trai
     rows, seed, width = matrix.shape[0], problem.seed, learners[0].width
     stack = _Stack(tasks, matrix.shape[1], problem.classes, width, seed)
     warm, own = Objective(problem, tasks, "CE"), Objective(problem, tasks)
-    decay = torch.tensor([learner.decay for learner in learners])
-    optimiser = torch.optim.Adam(stack.parameters, lr=RATE, betas=(0.9, 0.99))
-    dropout = stream(seed, "dropout")
+    adam = _Adam(stack.flat)
+    dropout, dropped = stream(seed, "dropout"), round(DROPOUT * BYTE)
     steps, size = steps_and_size(rows, learners[0].epochs)
     table, heads = matrix.all, range(len(tasks))
     for step, chosen in enumerate(_batches(rows, size, steps, seed)):
-        for group in optimiser.param_groups:
-            group["lr"] = RATE * _schedule(step / steps)
-        drawn = dropout.random((1, len(chosen), width), dtype=np.float32)
-        keep = torch.from_numpy(drawn >= DROPOUT) / (1 - DROPOUT)
-        batch = Batch(torch.from_numpy(table[chosen]))
-        first = stack.first_layer(batch).requires_grad_()
+        drawn = dropout.integers(BYTE, size=(1, len(chosen), width), dtype=np.uint8)
+        keep = torch.from_numpy(drawn >= dropped) * (BYTE / (BYTE - dropped))
+        x = torch.from_numpy(table[chosen])
         objective = warm if step < WARM * steps else own
+        hidden, logits = stack.forward(x, keep)
+        _, slope = objective.slope(logits, chosen, heads)
         # The shares sum to 1 over all rows, so scale up from the batch.
-        loss = objective(stack.logits(first, keep), chosen, heads).sum() * (rows / len(chosen))
-        torch.autograd.backward(loss)
-        stack.finish_gradient(batch, cast(Tensor, first.grad), decay)
-        optimiser.step()
-        optimiser.zero_grad()
+        gradient = stack.gradient(x, keep, hidden, slope.mul_(rows / len(chosen)))
+        adam.step(gradient, RATE * _schedule(step / steps))
     return stack.models(matrix.scaling)
 
 
@@ -187,58 +183,77 @@ def _schedule(done: float) -> float:
 
 
 class _Stack:
-    """The weights of H networks side by side.
+    """The weights of H networks side by side, as parts of one flat vector.
 
-    ``first`` is the layer that reads the features, (D, H * width) and (H * width,); its gradient
-    is written by hand, which saves a copy of the batch. ``last`` is (H, width, K) and (H, 1, K).
+    W is (H, D, width), b (H, 1, width), V (H, K, width), c (H, 1, K). The gradient is written by
+    hand: at this size autograd takes longer than the arithmetic.
     """
 
     def __init__(
         self, tasks: Sequence[Task], columns: int, classes: int, width: int, seed: int
     ) -> None:
-        starts = {}
+        heads = len(tasks)
+        self.shapes = [
+            (heads, columns, width), (heads, 1, width), (heads, classes, width), (heads, 1, classes)
+        ]  # fmt: skip
+        self.flat = torch.zeros(sum(math.prod(shape) for shape in self.shapes))
+        self.W, self.b, self.V, self.c = self.parts(self.flat)
+        self.slope = torch.empty_like(self.flat)
+        self.strength = torch.zeros_like(self.flat)
+        decays = [cast(Hidden, task.learner).decay for task in tasks]
+        decayed = self.parts(self.strength)
+        for part in (decayed[0], decayed[2]):
+            part += torch.tensor(decays)[:, None, None]
+        drawn = {}
         for start in {task.start for task in tasks}:
-            drawn = stream(seed, f"initialisation {start}").standard_normal(
-                (columns, width), dtype=np.float32
-            )
-            starts[start] = drawn / np.float32(math.sqrt(columns))
-        self.heads = len(tasks)
-        weight = torch.from_numpy(np.concatenate([starts[task.start] for task in tasks], axis=1))
-        self.first = [weight, torch.zeros(weight.shape[1])]
-        self.last = [
-            torch.zeros(self.heads, width, classes, requires_grad=True),
-            torch.zeros(self.heads, 1, classes, requires_grad=True),
-        ]
+            numbers = stream(seed, f"initialisation {start}")
+            drawn[start] = numbers.standard_normal((columns, width), dtype=np.float32)
+        for head, task in enumerate(tasks):
+            self.W[head] = torch.from_numpy(drawn[task.start] / np.float32(math.sqrt(columns)))
 
-    @property
-    def parameters(self) -> list[Tensor]:
-        return [*self.first, *self.last]
+    def parts(self, flat: Tensor) -> list[Tensor]:
+        """Return the views of a flat vector that W, b, V and c are."""
+        sizes = [math.prod(shape) for shape in self.shapes]
+        split = zip(flat.split(sizes), self.shapes, strict=True)
+        return [part.view(shape) for part, shape in split]
 
-    def first_layer(self, batch: Batch) -> Tensor:
-        """Return (B, H * width)."""
-        return batch.times(self.first[0]).add_(self.first[1])
+    def forward(self, x: Tensor, keep: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the hidden units (H, B, width), some of them dropped, and logits (H, B, K)."""
+        hidden = torch.baddbmm(self.b, x.expand(len(self.W), *x.shape), self.W)
+        hidden.clamp_min_(0).mul_(keep)
+        return hidden, torch.baddbmm(self.c, hidden, self.V.transpose(1, 2))
 
-    def logits(self, first: Tensor, keep: Tensor) -> Tensor:
-        """Return (H, B, K) from the first layer's output."""
-        z = first.view(len(first), self.heads, -1)
-        hidden = torch.relu(z).transpose(0, 1) * keep
-        return torch.bmm(hidden, self.last[0]) + self.last[1]
-
-    @torch.no_grad()
-    def finish_gradient(self, batch: Batch, gradient: Tensor, decay: Tensor) -> None:
-        """Set the first layer's gradient, and add the gradient of the decay to all weights."""
-        weight, bias = self.first
-        strength = decay.repeat_interleave(weight.shape[1] // self.heads)
-        weight.grad = batch.back(gradient).addcmul_(weight, strength)
-        bias.grad = gradient.sum(0)
-        cast(Tensor, self.last[0].grad).addcmul_(self.last[0], decay[:, None, None])
+    def gradient(self, x: Tensor, keep: Tensor, hidden: Tensor, slope: Tensor) -> Tensor:
+        """Return the flat gradient from that of the logits (H, B, K), with that of the decay."""
+        W, b, V, c = self.parts(self.slope)
+        torch.bmm(slope.transpose(1, 2), hidden, out=V)
+        torch.sum(slope, 1, keepdim=True, out=c)
+        back = torch.bmm(slope, self.V).mul_(keep)
+        back = torch.ops.aten.threshold_backward(back, hidden, 0)  # 0 where the unit is 0
+        torch.bmm(x.t().expand(len(W), *x.t().shape), back, out=W)
+        torch.sum(back, 1, keepdim=True, out=b)
+        return self.slope.addcmul_(self.flat, self.strength)
 
     def models(self, scaling: Scaling) -> list[Trained]:
         """Return each network."""
-        weight, bias = (tensor.numpy() for tensor in self.first)
-        firsts = weight.reshape(len(weight), self.heads, -1).transpose(1, 0, 2)
-        lasts, biases = (tensor.detach().numpy() for tensor in self.last)
+        W, b, V, c = (part.numpy() for part in (self.W, self.b, self.V, self.c))
         return [
-            HiddenModel(scaling, (np.ascontiguousarray(W), b), (V, c[0]))
-            for W, b, V, c in zip(firsts, bias.reshape(self.heads, -1), lasts, biases, strict=True)
+            HiddenModel(scaling, (W[head], b[head, 0]), (V[head].T.copy(), c[head, 0]))
+            for head in range(len(W))
         ]
+
+
+class _Adam:
+    """Adam on one flat vector. Making torch's own imports its compiler, which takes seconds."""
+
+    def __init__(self, at: Tensor, first: float = 0.9, second: float = 0.99) -> None:
+        self.at, self.first, self.second, self.steps = at, first, second, 0
+        self.mean, self.square = torch.zeros_like(at), torch.zeros_like(at)
+
+    def step(self, gradient: Tensor, rate: float) -> None:
+        """Move against the gradient."""
+        self.steps += 1
+        self.mean.lerp_(gradient, 1 - self.first)
+        self.square.mul_(self.second).addcmul_(gradient, gradient, value=1 - self.second)
+        size = self.square.sqrt().div_(math.sqrt(1 - self.second**self.steps)).add_(1e-8)
+        self.at.addcdiv_(self.mean, size, value=-rate / (1 - self.first**self.steps))

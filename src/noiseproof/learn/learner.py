@@ -12,6 +12,7 @@ and add one line to ``learners.py``.
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -284,7 +285,7 @@ class Learner:
     @property
     def by_cross_entropy(self) -> bool:
         """Whether training minimises plain cross entropy."""
-        return self.loss is not None and losses.loss(self.loss).is_cross_entropy
+        return self.loss is not None and _is_cross_entropy(self.loss)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -302,3 +303,8 @@ class Learner:
 def of_name(name: str, settings: Mapping[str, Any]) -> Learner:
     """Return the learner with this name and these :attr:`~Learner.settings`."""
     return registry[name](**settings)
+
+
+@cache
+def _is_cross_entropy(loss: str) -> bool:
+    return losses.loss(loss).is_cross_entropy

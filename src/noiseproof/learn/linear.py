@@ -221,10 +221,10 @@ class Solver:
             for start in range(0, self.table.shape[0], BLOCK):
                 rows = slice(start, min(start + BLOCK, self.table.shape[0]))
                 batch = as_batch(self.table[rows])
-                z = batch.times(wide).add_(bias).requires_grad_()
-                parts = objective(z.view(len(z), len(heads), classes).transpose(0, 1), rows, heads)
-                (g,) = torch.autograd.grad(parts.sum(), z)
-                value += parts.detach()
+                z = batch.times(wide).add_(bias).view(-1, len(heads), classes).transpose(0, 1)
+                parts, slope = objective.slope(z, rows, heads)
+                g = slope.transpose(0, 1).reshape(-1, len(heads) * classes)
+                value += parts
                 gradient += batch.back(g)
                 of_bias += g.sum(0)
             away = w[:, :-1]

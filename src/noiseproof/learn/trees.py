@@ -1,15 +1,16 @@
 """Scikit-learn's extremely randomised trees and random forests."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from scipy import sparse
+from sklearn import config_context
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from noiseproof.learn.forest import Forest
-from noiseproof.learn.learner import Learner, Problem, Shape, Task, Trained
+from noiseproof.learn.learner import Learner, Problem, Rows, Shape, Task, Trained
 from noiseproof.noise import stream
 
 #: With more columns than this, such as those of texts, trees are slow and weak.
@@ -37,6 +38,16 @@ class Trees(Learner):
     leaf: float = 3
     trees: int = 30
 
+    @property
+    def grown(self) -> float:
+        """The leaf to grow trees to, before they are cut back to ``leaf``.
+
+        Cutting back costs nothing, so one growth serves all leaf sizes. It is also better than not
+        growing: over 24 spoiled tables, extremely randomised trees with leaves of 3 and 8 predicted
+        1.0 and 2.3 points more of the true labels.
+        """
+        return min(self.leaf, 1 if self.kind == "extra" else 3)
+
     @classmethod
     def suits(cls, shape: Shape) -> bool:
         """Return whether columns and classes are few enough: every leaf has a share for each."""
@@ -52,38 +63,50 @@ class Trees(Learner):
         return replace(self, leaf=1)
 
     @classmethod
+    def group(cls, task: Task) -> Hashable:
+        """Return its rows and kind: the trees are grown once for all leaf sizes."""
+        learner = cast(Trees, task.learner)
+        rows = id(task.weights), id(task.targets)
+        return learner.kind, learner.trees, learner.grown, rows, task.start
+
+    @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
-        """Grow a forest for each task."""
-        return [_grow(problem, task) for task in tasks]
+        """Grow one forest with small leaves, and cut it back for each task."""
+        first, rows = tasks[0], tasks[0].rows(problem)
+        # Limit the weight rather than the count, so that a copied row equals a heavy one; a little
+        # less, so that rounding does not forbid a leaf of exactly that weight.
+        unit = 0.999 * float(problem.weights[problem.weights > 0].mean())
+        leaves = [cast(Trees, task.learner).leaf * unit for task in tasks]
+        trees = _grow(problem, first, rows, cast(Trees, first.learner).grown * unit)
+        known = np.asarray(trees[0].classes_, dtype=np.int64)
+        columns = problem.features.shape[1]
+        return [Forest.of_trees(trees, known, problem.classes, columns, leaf) for leaf in leaves]
 
 
-def _grow(problem: Problem, task: Task) -> Trained:
+def _grow(problem: Problem, task: Task, rows: Rows, leaf: float) -> list[Any]:
     """Grow the trees one by one.
 
     scikit-learn's forests set the warning filters of the whole process around every tree, so
     that forests in several threads lose the caller's filters.
     """
-    learner, rows = task.learner, task.rows(problem)
-    assert isinstance(learner, Trees)
-    # Limit the weight rather than the count, so that a copied row equals a heavy one; a little
-    # less, so that rounding does not forbid a leaf of exactly that weight.
-    typical = float(problem.weights[problem.weights > 0].mean())
-    least = min(0.5, 0.999 * learner.leaf * typical / float(rows.weights.sum()))
+    learner = cast(Trees, task.learner)
+    least = min(0.5, leaf / float(rows.weights.sum()))
     X, count = problem.features[rows.at], len(rows.at)
     if sparse.issparse(X):
         X = X.tocsc()
         X.sort_indices()
     numbers = stream(problem.seed, f"trees {task.start}")
     trees = []
-    for _ in range(learner.trees):
-        seed, weights = int(numbers.integers(2**31)), rows.weights
-        if learner.kind == "extra":
-            tree = ExtraTreeClassifier(min_weight_fraction_leaf=least, random_state=seed)
-        else:
-            weights = weights * np.bincount(numbers.integers(count, size=count), minlength=count)
-            tree = DecisionTreeClassifier(
-                max_features="sqrt", min_weight_fraction_leaf=least, random_state=seed
-            )
-        trees.append(tree.fit(X, rows.labels, weights, check_input=False))
-    known = np.asarray(trees[0].classes_, dtype=np.int64)
-    return Forest.of_trees(trees, known, problem.classes, problem.features.shape[1])
+    with config_context(skip_parameter_validation=True):
+        for _ in range(learner.trees):
+            seed, weights = int(numbers.integers(2**31)), rows.weights
+            if learner.kind == "extra":
+                tree = ExtraTreeClassifier(min_weight_fraction_leaf=least, random_state=seed)
+            else:
+                drawn = np.bincount(numbers.integers(count, size=count), minlength=count)
+                weights = weights * drawn
+                tree = DecisionTreeClassifier(
+                    max_features="sqrt", min_weight_fraction_leaf=least, random_state=seed
+                )
+            trees.append(tree.fit(X, rows.labels, weights, check_input=False))
+    return trees

@@ -261,9 +261,7 @@ class Folds:
         The answer is None for tasks that the deadline stopped.
         """
         at = {id(task): i for i, task in enumerate(tasks)}
-        groups: list[list[Task]] = []
-        for kind in dict.fromkeys(type(task.learner) for task in tasks):
-            groups += kind.together([task for task in tasks if type(task.learner) is kind])
+        groups = _together(tasks)
         jobs: list[Callable[[], list[Any]]] = [
             partial(self._job, group, [rows[at[id(task)]] for task in group], keep)
             for group in groups
@@ -292,5 +290,16 @@ class Folds:
 
 def train_all(problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
     """Train tasks of any mix of learners, in parallel."""
-    found = parallel.run([partial(type(t.learner).train, problem, [t]) for t in tasks])
-    return [one for (one,) in found]
+    groups = _together(tasks)
+    found = parallel.run([partial(type(g[0].learner).train, problem, g) for g in groups])
+    pairs = zip(groups, found, strict=True)
+    made = {id(t): m for g, models in pairs for t, m in zip(g, models, strict=True)}
+    return [made[id(task)] for task in tasks]
+
+
+def _together(tasks: Sequence[Task]) -> list[list[Task]]:
+    """Return the groups of tasks that are best trained together."""
+    groups: list[list[Task]] = []
+    for kind in dict.fromkeys(type(task.learner) for task in tasks):
+        groups += kind.together([task for task in tasks if type(task.learner) is kind])
+    return groups
