@@ -214,7 +214,7 @@ class _Stack:
     def parts(self, flat: Tensor) -> list[Tensor]:
         """Return the views of a flat vector that W, b, V and c are."""
         sizes = [math.prod(shape) for shape in self.shapes]
-        split = zip(flat.split(sizes), self.shapes, strict=True)
+        split = zip(torch.split(flat, sizes), self.shapes, strict=True)
         return [part.view(shape) for part, shape in split]
 
     def forward(self, x: Tensor, keep: Tensor) -> tuple[Tensor, Tensor]:

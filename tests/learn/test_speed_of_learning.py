@@ -1,0 +1,89 @@
+"""Short cuts in training give what the long way gives."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from sklearn.tree import ExtraTreeClassifier
+
+from noiseproof import losses
+from noiseproof.learn.forest import Forest
+from noiseproof.learn.hidden import Hidden, _Stack
+from noiseproof.learn.learner import Problem, Task
+from noiseproof.learn.linear import Linear
+from noiseproof.learn.objective import Objective, unit_slope
+
+
+def rows(count=60, columns=4, classes=3):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((count, columns)).astype(np.float32)
+    weights = rng.random(count).astype(np.float32)
+    return Problem(X, rng.integers(classes, size=count), classes, weights)
+
+
+@pytest.mark.parametrize("leaf", [1, 3, 8])
+def test_a_forest_cut_back_predicts_by_the_lowest_node_that_is_heavy_enough(leaf):
+    problem = rows(200)
+    X, labels = problem.features, problem.labels
+    tree = ExtraTreeClassifier(random_state=0).fit(X, labels)
+    forest = Forest.of_trees([tree], tree.classes_, 3, 4, leaf)
+    path = tree.decision_path(X).toarray().astype(bool)
+    weight = tree.tree_.weighted_n_node_samples
+    # Children come after their parents, so the last heavy node of a path is the lowest.
+    lowest = [np.flatnonzero(nodes & (weight >= leaf))[-1] for nodes in path]
+    expected = tree.tree_.value[lowest, 0]
+    np.testing.assert_allclose(forest.probabilities(X), expected, atol=1e-3)
+    assert len(forest.feature) < len(weight) or leaf == 1
+
+
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("name", ["CE", "AGCE(a=1, q=0.5)"])
+def test_the_slope_of_an_objective_is_the_derivative_of_the_weighted_mean_loss(name, soft):
+    problem = rows()
+    targets = np.random.default_rng(1).dirichlet(np.ones(3), 60).astype(np.float32)
+    tasks = [
+        Task(Linear(name), problem.weights, targets if soft else None),
+        Task(Linear("CE"), np.where(np.arange(60) < 30, 1, 0).astype(np.float32)),
+    ]
+    z = torch.randn(2, 60, 3, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    value, slope = Objective(problem, tasks).slope(z.detach(), slice(None), [0, 1])
+    for head, task in enumerate(tasks):
+        loss = losses.loss(task.learner.loss, reduction="none")
+        answer = torch.from_numpy(problem.labels if task.targets is None else task.targets)
+        share = torch.from_numpy(task.weights / task.weights.sum())
+        mean = (loss(z[head], answer) * share).sum() * unit_slope(task.learner.loss, 3)[1]
+        (expected,) = torch.autograd.grad(mean, z)
+        torch.testing.assert_close(value[head], mean.detach(), rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(slope[head], expected[head], rtol=1e-4, atol=1e-6)
+
+
+def test_the_gradient_of_hidden_layers_is_that_of_autograd():
+    problem = rows()
+    tasks = [Task(Hidden("CE", decay), problem.weights, start=i) for i, decay in enumerate((1, 2))]
+    stack = _Stack(tasks, 4, 3, 8, seed=0)
+    stack.flat += 0.1 * torch.randn(len(stack.flat), generator=torch.Generator().manual_seed(0))
+    x, keep = (
+        torch.from_numpy(problem.features),
+        (torch.arange(60 * 8) % 5 > 0).view(1, 60, 8) * 1.25,
+    )
+    hidden, logits = stack.forward(x, keep)
+    found = stack.gradient(x, keep, hidden, torch.cos(logits)).clone()
+    W, b, V, c = parts = [part.clone().requires_grad_() for part in stack.parts(stack.flat)]
+    units = torch.relu(x @ W + b) * keep
+    decay = sum(d * (p[i] ** 2).sum() / 2 for i, d in enumerate((1, 2)) for p in (W, V))
+    (torch.sin(units @ V.transpose(1, 2) + c).sum() + decay).backward()
+    expected = torch.cat([part.grad.flatten() for part in parts])
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_training_does_not_import_the_compiler_of_torch():
+    code = (
+        "import sys, numpy as np; from noiseproof.learn.learn import learn\n"
+        "X = np.random.default_rng(0).normal(size=(300, 3)).astype('float32')\n"
+        "learn(X, X.argmax(1), 3, learners=['hidden', 'linear'])\n"
+        "assert 'torch._dynamo' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
