@@ -331,7 +331,7 @@ def test_a_folder_of_images(tmp_path):
         ([[1, 2], [1]], list("ab"), {}, "X: row 0 has 2 values, row 1 has 1; expected as many in"),
         (np.eye(4) * 1e200, list("aabb"), {}, "X: 1e.200 in row 0, column 0 is beyond what float"),
         (np.ones((4, 2)), list("aabb"), {}, "every row is the same"),
-        (np.eye(4) * 1j, list("aabb"), {}, "expected X as numbers .* got complex128"),
+        (np.eye(4) * 1j, list("aabb"), {}, "expected numbers .* got complex128"),
         (np.eye(4), [1j, 1j, 2, 2], {}, "labels are complex numbers, not classes"),
         (sparse.eye(4) * np.nan, list("aabb"), {}, "X: 4 values are missing or infinite"),
         (FRAME[["kind"]].assign(z=np.arange(240) * 1j), "kind", {}, "of complex numbers: z"),

@@ -9,7 +9,6 @@ from noiseproof.extras import need
 
 need("fit", "sklearn", "scipy", "threadpoolctl")
 
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -23,7 +22,7 @@ from noiseproof.learn.learners import Learner, registry
 from noiseproof.learn.treat import PLAIN
 from noiseproof.learn.trials import train_all
 from noiseproof.losses import Loss
-from noiseproof.prepare.forms import blocks_in_form, check_range, plain
+from noiseproof.prepare.forms import blocks_in_form, check_range, in_form, plain, prefers_sparse
 
 #: How scikit-learn should validate inputs.
 FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
@@ -81,7 +80,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, plain(X), _labels(y), **FORM)
         check_classification_targets(y)
         check_range(X, "X")
-        self.sparse_: bool = issparse(X)
+        self.sparse_: bool = prefers_sparse(X)
+        X = in_form(X, self.sparse_)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)

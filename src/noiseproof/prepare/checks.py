@@ -122,11 +122,15 @@ def row_hashes(inputs: Any) -> NDArray[np.uint64]:
     if sparse.issparse(inputs):
         return _sparse_hashes(inputs)
     flat = np.ascontiguousarray(inputs).reshape(len(inputs), -1)
-    words = flat.view(np.uint32 if flat.dtype.itemsize == 4 else np.uint8)
-    odd = stream(0, "hash").integers(2**63, size=words.shape[1], dtype=np.uint64) * 2 + 1
-    # Multiply and add modulo 2^64: rows that differ collide once in 2^60 or so.
-    parts = [words[at : at + 1024].astype(np.uint64) @ odd for at in range(0, len(words), 1024)]
-    return np.concatenate(parts)
+    word = np.uint32 if flat.dtype.itemsize == 4 else np.uint8
+    width = flat.shape[1] * flat.dtype.itemsize // np.dtype(word).itemsize
+    odd = stream(0, "hash").integers(2**63, size=width, dtype=np.uint64) * 2 + 1
+    found = []
+    for start in range(0, len(flat), 1024):
+        words = (flat[start : start + 1024] + flat.dtype.type(0)).view(word)  # of -0 the bits of 0
+        # Multiply and add modulo 2^64: rows that differ collide once in 2^60 or so.
+        found.append(words.astype(np.uint64) @ odd)
+    return np.concatenate(found)
 
 
 def _sparse_hashes(matrix: Any) -> NDArray[np.uint64]:

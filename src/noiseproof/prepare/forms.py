@@ -12,6 +12,9 @@ from noiseproof.errors import DataError
 BLOCK = 8192
 #: The largest number that float32 can hold.
 LARGEST = float(np.finfo(np.float32).max)
+#: Rows are treated as sparse if fewer than this share of the values are not 0, and there are more
+#: columns than WIDE or more values than MANY.
+FEW, WIDE, MANY = 0.1, 1000, 10**8
 
 
 def plain(X: Any) -> Any:
@@ -34,7 +37,10 @@ def plain(X: Any) -> Any:
         return canonical(X) if sparse.issparse(X) else X
     if isinstance(X, np.ma.MaskedArray):
         return _unmasked(X)
-    return _rectangular(X)
+    X = _rectangular(X)
+    if X.dtype.kind in "mM":
+        raise DataError("X: expected numbers, got dates or times; put them into a DataFrame")
+    return X
 
 
 def canonical(X: Any) -> Any:
@@ -48,6 +54,19 @@ def canonical(X: Any) -> Any:
     csr.sum_duplicates()
     csr.eliminate_zeros()
     return csr
+
+
+def prefers_sparse(X: Any) -> bool:
+    """Return whether to learn from these rows as sparse ones; the form they came in has no say.
+
+    >>> prefers_sparse(np.eye(2000)), prefers_sparse(sparse.eye_array(20, format="csr"))
+    (True, False)
+    """
+    rows, columns = X.shape
+    if columns <= WIDE and rows * columns <= MANY:
+        return False
+    present = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+    return bool(present < FEW * rows * columns)
 
 
 def in_form(X: Any, is_sparse: bool) -> Any:
@@ -82,7 +101,7 @@ def as_inputs(X: Any, where: str) -> Any:
         if X.shape[3] in (1, 3):
             return np.ascontiguousarray(X.transpose(0, 3, 1, 2))
     raise DataError(
-        f"{where}: expected X as numbers (N, d) or uint8 images (N, H, W), (N, C, H, W), "
+        f"{where}: expected numbers (N, d) or uint8 images (N, H, W), (N, C, H, W), "
         f"(N, H, W, C) with C = 1 or 3, got {X.dtype} {X.shape}"
     )
 
@@ -118,9 +137,11 @@ def _stacked(rows: Any) -> Any:
 def _from_torch(X: Any) -> Any:
     import torch
 
+    if X.is_nested:
+        raise DataError("X: expected numbers (N, d), got a nested tensor")
     X = X.detach().cpu()
-    if X.dtype == torch.bfloat16:
-        X = X.float()
+    if X.is_floating_point() and X.dtype not in (torch.float16, torch.float32, torch.float64):
+        X = X.float()  # numpy has no bfloat16 and no float8
     if X.layout == torch.strided:
         return X.numpy()
     X = X.to_sparse_coo().coalesce()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from noiseproof.errors import DataError
-from noiseproof.prepare.forms import as_inputs, in_form
+from noiseproof.prepare.forms import as_inputs, in_form, prefers_sparse
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, Progress
@@ -17,11 +17,11 @@ from noiseproof.progress import SILENT, Progress
 
 @dataclass(frozen=True, eq=False)
 class MatrixFeatures:
-    """A matrix of numbers as it is, gaps filled, in the form it was fitted in.
+    """A matrix of numbers as it is, gaps filled, always sparse or always dense.
 
     Args:
-        fill: (d,) what a gap becomes: the mean of its column, or 0 in a sparse matrix.
-        sparse: whether the matrix was sparse.
+        fill: (d,) what a gap becomes: the mean of its column.
+        sparse: whether the features are sparse.
     """
 
     fill: NDArray[np.float32]
@@ -50,7 +50,9 @@ class MatrixFeatures:
         if X.shape[1] == 0:
             raise DataError(f"{samples.name}: the rows have no columns")
         if sparse.issparse(X):
-            return cls(np.zeros(X.shape[1], dtype=np.float32), sparse=True)
+            mean = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / X.shape[0]
+            _refuse((X.max(axis=0) != X.min(axis=0)).nnz == 0, samples.name)
+            return cls(mean.astype(np.float32), prefers_sparse(X))
         total, count = np.zeros(X.shape[1]), np.zeros(X.shape[1], dtype=np.int64)
         same = True
         for start in range(0, len(X), 4096):
@@ -61,11 +63,8 @@ class MatrixFeatures:
             same = same and bool(((part == X[0]) | (np.isnan(part) & np.isnan(X[0]))).all())
         if not count.any():
             raise DataError(f"{samples.name}: every value is missing")
-        if same:
-            raise DataError(
-                f"{samples.name}: every row is the same; there is nothing to learn from"
-            )
-        return cls((total / np.maximum(count, 1)).astype(np.float32))
+        _refuse(same, samples.name)
+        return cls((total / np.maximum(count, 1)).astype(np.float32), prefers_sparse(X))
 
     def transform(self, samples: Samples, notes: Notes, progress: Progress = SILENT) -> Any:
         """Return the matrix itself, or a copy without gaps and in the form of the fit."""
@@ -105,6 +104,11 @@ class MatrixFeatures:
     ) -> "MatrixFeatures":
         """Undo :meth:`describe` and :meth:`arrays`."""
         return cls(arrays["fill"], bool(description["sparse"]))
+
+
+def _refuse(same: bool, name: str) -> None:
+    if same:
+        raise DataError(f"{name}: every row is the same; there is nothing to learn from")
 
 
 def _numbers(samples: Samples) -> NDArray[np.float32]:
