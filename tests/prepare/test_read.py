@@ -1,6 +1,7 @@
 """Reading what users have, and saying in one line what is wrong with it."""
 
 import gzip
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -104,9 +105,9 @@ def test_with_embeddings_labels_may_be_all_there_is(tmp_path):
     [
         ({"X": np.eye(4), "y": np.array(1)}, "expected y of shape"),
         ({"X": np.eye(4), "y": np.eye(4)}, "expected y of shape"),
-        ({"X": np.array(1.0), "y": np.arange(4)}, "expected X as numbers"),
+        ({"X": np.array(1.0), "y": np.arange(4)}, "expected numbers"),
         ({"X": np.zeros((4, 0, 0), np.uint8), "y": np.arange(4)}, "images without pixels"),
-        ({"X": np.arange(4.0), "y": np.arange(4)}, "expected X as numbers"),
+        ({"X": np.arange(4.0), "y": np.arange(4)}, "expected numbers"),
         ({"X": np.eye(4), "y": np.arange(4), "classes": np.array("a")}, "expected .classes. of"),
         ({"X": np.eye(1), "y": np.array([{}])}, r"\(Object arrays cannot be loaded\)$"),
     ],
@@ -252,6 +253,30 @@ def test_the_free_memory_is_known_here():
         (np.array(["x", "y", "x", "y"], dtype="S1"), ("x", "y"), "text", ["x", "y"]),
         (pd.Series(["u", "v", "u", "v"], dtype="category"), ("u", "v"), "text", ["u", "v"]),
         ([" a", "a", " a", "a", " ", ""], (" a", "a"), "text", [" a", "a"]),
+        (
+            np.array([1, 2, 1, 2], "m8[D]"),
+            ("1 days 00:00:00", "2 days 00:00:00"),
+            "text",
+            ["1 days 00:00:00", "2 days 00:00:00"],
+        ),
+        (
+            [np.timedelta64(1, "s"), None, "b", "b", np.timedelta64(1, "s")],
+            ("1 seconds", "b"),
+            "text",
+            ["1 seconds", "b"],
+        ),
+        (
+            np.array(["2021", "2020", "2021", "2020"], "M8[Y]"),
+            ("2020-01-01 00:00:00", "2021-01-01 00:00:00"),
+            "text",
+            [datetime(2020, 1, 1), datetime(2021, 1, 1)],
+        ),
+        (
+            pd.Series(pd.to_datetime(["2021", "2020"] * 2)).astype("timestamp[s][pyarrow]"),
+            ("2020-01-01 00:00:00", "2021-01-01 00:00:00"),
+            "text",
+            ["2020-01-01 00:00:00", "2021-01-01 00:00:00"],
+        ),
     ],
 )
 def test_classes_of_any_type(labels, names, kind, values):
@@ -273,6 +298,7 @@ def test_classes_of_any_type(labels, names, kind, values):
         ([f"n{i}" for i in range(200)], "200 different values in 200 rows are a name or free"),
         ([[1, 2], [3, 4]], "expected one label a row"),
         ([np.inf, 1.0, 1.0], "infinite"),
+        ([b"a", b"\xff", b"a"], "is not UTF-8 text"),
     ],
 )
 def test_labels_that_are_no_classes(labels, message):
@@ -318,5 +344,5 @@ def test_what_python_code_may_hand_over():
         as_samples(np.eye(4), [1, 2, 3])
     with pytest.raises(ParameterError, match="expected labels"):
         as_samples(np.eye(4))
-    with pytest.raises(DataError, match="expected X as numbers"):
+    with pytest.raises(DataError, match="expected numbers"):
         as_samples(np.array([["a"]]), ["x"])

@@ -18,13 +18,16 @@ from noiseproof.learn.ensemble import Ensemble
 from noiseproof.prepare.classes import Classes
 from noiseproof.prepare.features import Preprocessor, load_features, reading, with_encoder
 from noiseproof.prepare.inputs import as_samples
+from noiseproof.prepare.memory import check_fits
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 
 SCHEMA = 3
 RECIPE, FEATURES, ARRAYS, ENSEMBLE = "recipe.json", "features.json", "features.npz", "ensemble"
 #: Errors that reading a damaged file can raise.
-UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+UNREADABLE = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,20 +110,26 @@ def load(folder: str | Path, encoder: str | None = None) -> Model:
     if not (inner / RECIPE).is_file():
         raise DataError(f"{folder}: there is no model of noiseproof's here")
     try:
-        changed = [name for name in not_ours(folder) if name.startswith("model/")]
+        # "model" itself is among them where it is a link.
+        changed = [name for name in not_ours(folder) if name.split("/")[0] == "model"]
         if changed:
             raise DataError(f"{folder}: {changed[0]} has changed since the fit; fit again")
+        size = sum(file.stat().st_size for file in inner.rglob("*"))
+        check_fits(folder, size, "use a machine with more memory")
         recipe = json.loads((inner / RECIPE).read_text(encoding="utf-8"))
         if recipe["schema"] != SCHEMA:
-            raise DataError(f"{folder}: a model of schema {recipe['schema']}, expected {SCHEMA}")
+            other = repr(recipe["schema"])[:20]
+            raise DataError(f"{folder}: a model of schema {other}, expected {SCHEMA}")
         features = json.loads((inner / FEATURES).read_text(encoding="utf-8"))
         model = Model(
-            Classes(**recipe["classes"] | {"names": tuple(recipe["classes"]["names"])}),
+            Classes.load(recipe["classes"]),
             load_features(features, read_arrays(inner / ARRAYS)),
             Ensemble.load(inner / ENSEMBLE),
-            str(recipe["label"]),
-            bool(recipe["embeddings"]),
+            recipe["label"],
+            recipe["embeddings"],
         )
+        if not isinstance(model.label, str) or not isinstance(model.embeddings, bool):
+            raise ValueError("expected a text and a truth value")
         sizes = (model.features.width, len(model.classes))
     except DataError:
         raise

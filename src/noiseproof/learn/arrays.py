@@ -1,5 +1,6 @@
 """Trained models that consist of arrays: saved as one .npz file, loaded without running code."""
 
+import math
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -49,13 +50,25 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """Return the arrays of an .npz file; raise ValueError if it is damaged."""
     try:
         with zipfile.ZipFile(path) as archive:
-            # We never compress, and a compressed file could unpack to any size.
-            if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
-                raise ValueError(f"{path.name} is compressed")
+            for part in archive.infolist():
+                # We never compress, and a compressed file could unpack to any size.
+                if part.compress_type != zipfile.ZIP_STORED:
+                    raise ValueError(f"{path.name} is compressed")
+                _check_size(archive, part)
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except (OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path.name}: {error}") from None
+
+
+def _check_size(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
+    """Raise ValueError for an array that is said to be of another size than its file has."""
+    headers = {
+        (1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0,
+    }  # fmt: skip
+    with archive.open(part) as stream:
+        shape, _, dtype = headers[np.lib.format.read_magic(stream)](stream)
+        expect(stream.tell() + math.prod(shape) * dtype.itemsize == part.file_size, "a whole array")
 
 
 def expect(fits: bool, what: str) -> None:

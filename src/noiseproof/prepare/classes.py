@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,6 +14,8 @@ from noiseproof.prepare.forms import plain
 
 Kind = Literal["text", "integer", "boolean"]
 Codes = NDArray[np.int64]
+#: The kinds of numpy's dtypes that labels of each kind come back as.
+TYPES: dict[Kind, str] = {"text": "UMO", "integer": "iuf", "boolean": "b"}
 
 #: The code of a missing label.
 MISSING = -1
@@ -43,6 +45,18 @@ class Classes:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @classmethod
+    def load(cls, description: Mapping[str, Any]) -> "Classes":
+        """Return the classes that ``dataclasses.asdict`` described; raise ValueError for others."""
+        classes = cls(**{**description, "names": tuple(description["names"])})
+        values = classes.values
+        if values.ndim == 1 and values.dtype.kind in TYPES[classes.kind]:
+            texts, kind, _ = _as_text(values, "classes")
+            # 300 is no int8, and "cat" no text of one letter: a value must read as its name again.
+            if (tuple(texts), kind, len(set(texts))) == (classes.names, classes.kind, len(classes)):
+                return classes
+        raise ValueError("expected different classes, each of its type")
 
     @property
     def values(self) -> NDArray[Any]:
@@ -139,8 +153,8 @@ def _as_text(labels: Any, where: str) -> tuple[list[str | None], Kind, str]:
     column = labels
     if not isinstance(labels, pd.Series):
         values = _plain(labels, where)
-        column = pd.Series(values, dtype=object if values.dtype.kind == "U" else values.dtype)
-    if pd.api.types.is_complex_dtype(column) or _any_complex(column):
+        column = pd.Series(values, dtype=object if values.dtype.kind in "UO" else None)
+    if pd.api.types.is_complex_dtype(column) or _any(column, (complex, np.complexfloating)):
         raise DataError(f"{where}: labels are complex numbers, not classes")
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = pd.Series(np.asarray(column))
@@ -148,7 +162,8 @@ def _as_text(labels: Any, where: str) -> tuple[list[str | None], Kind, str]:
     missing = column.isna().to_numpy()
     present = column[~missing]
     kind: Kind = "text"
-    dtype = column.dtype.str if column.dtype.kind == "M" and column.dt.tz is None else ""
+    dates = isinstance(column.dtype, np.dtype) and column.dtype.kind == "M"
+    dtype = column.dtype.str if dates else ""
     if pd.api.types.is_bool_dtype(column) or _all(present, (bool, np.bool_)):
         kind, texts = "boolean", [str(bool(value)) for value in present]
     elif pd.api.types.is_numeric_dtype(column) or _numbers(present):
@@ -156,10 +171,18 @@ def _as_text(labels: Any, where: str) -> tuple[list[str | None], Kind, str]:
         dtype = _dtype(column, texts)
     else:
         texts = [str(value) for value in present]
+        _check_text(texts, where)
     out: list[str | None] = [None] * len(column)
     for at, text in zip(np.flatnonzero(~missing), texts, strict=True):
         out[at] = text if text.strip() else None
     return out, kind, dtype
+
+
+def _check_text(texts: Sequence[str], where: str) -> None:
+    """Refuse half characters (lone surrogates): no file could give such a label back."""
+    for text in dict.fromkeys(texts):
+        if not text.isascii() and re.search("[\ud800-\udfff]", text):
+            raise DataError(f"{where}: label {text!r} is not valid Unicode text; rename it")
 
 
 def _dtype(column: Any, texts: Sequence[str]) -> str:
@@ -185,10 +208,13 @@ def _plain(labels: Any, where: str) -> Any:
     if values.ndim != 1:
         raise DataError(f"{where}: expected one label a row, got labels of shape {values.shape}")
     if values.dtype.kind == "S":
-        return np.char.decode(values, "utf-8").astype(object)
-    if isinstance(labels, np.ndarray) and values.dtype.kind in "biufMU":
+        try:
+            return np.char.decode(values, "utf-8").astype(object)
+        except UnicodeDecodeError as error:
+            raise DataError(f"{where}: label {error.object!r} is not UTF-8 text") from None
+    if isinstance(labels, np.ndarray) and values.dtype.kind in "biufmMU":
         return values
-    if values.dtype.kind in "biufM" and len({type(label) for label in labels}) == 1:
+    if values.dtype.kind in "biufmM" and len({type(label) for label in labels}) == 1:
         return values
     # Integers beside None or floats, texts that numpy would cut at a NUL, and so on.
     exact = np.empty(len(labels), dtype=object)
@@ -196,10 +222,8 @@ def _plain(labels: Any, where: str) -> Any:
     return exact
 
 
-def _any_complex(column: Any) -> bool:
-    return column.dtype == object and any(
-        isinstance(v, (complex, np.complexfloating)) for v in column
-    )
+def _any(values: Any, types: type | tuple[type, ...]) -> bool:
+    return values.dtype == object and any(isinstance(v, types) for v in values)
 
 
 def _all(values: Any, types: tuple[type, ...]) -> bool:
@@ -208,7 +232,8 @@ def _all(values: Any, types: tuple[type, ...]) -> bool:
 
 def _numbers(values: Any) -> bool:
     """Return whether objects are numbers, none so large that int64 does not hold it."""
-    return _all(values, (int, float, np.number)) and all(abs(v) < 2**63 for v in values)
+    number = _all(values, (int, float, np.number)) and not _any(values, np.timedelta64)
+    return number and all(abs(v) < 2**63 for v in values)
 
 
 def _whole(values: Any, where: str) -> list[int]:

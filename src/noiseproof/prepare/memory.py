@@ -9,19 +9,26 @@ from noiseproof.progress import Progress
 #: Reading a file and learning from it need about this many times the size of its content.
 NEED = 4
 GIGA = 10**9
+FIT_LESS = "fit on a sample of the rows"
 
 
-def check_fits(path: Path, size: int) -> None:
-    """Refuse a file whose content, ``size`` bytes, is too large to learn from on this machine."""
+def check_fits(path: Path, size: int, advice: str = FIT_LESS) -> None:
+    """Refuse a file whose content, ``size`` bytes, is too large for this machine.
+
+    Args:
+        path: the file or folder.
+        size: the bytes of its content.
+        advice: the way out.
+    """
     free = available()
     if free is not None and size * NEED > free:
-        raise _too_large(path, f"{size / GIGA:.1f} GB", size, free)
+        raise _too_large(path, f"{size / GIGA:.1f} GB", size, free, advice)
 
 
-def _too_large(path: Path, content: str, size: int, free: int) -> DataError:
+def _too_large(path: Path, content: str, size: int, free: int, advice: str = FIT_LESS) -> DataError:
     return DataError(
         f"{path}: {content} need about {size * NEED / GIGA:.1f} GB of memory, "
-        f"{free / GIGA:.1f} GB are free; fit on a sample of the rows"
+        f"{free / GIGA:.1f} GB are free; {advice}"
     )
 
 

@@ -1,0 +1,130 @@
+"""Models that were changed with care, manifest and all: refused in one line, at no great cost."""
+
+import io
+import json
+import os
+import shutil
+import zipfile
+
+import numpy as np
+import pytest
+from noisy_tables import QUICK, blobs
+
+from noiseproof.errors import DataError
+from noiseproof.files.manifest import write_manifest
+from noiseproof.fitting.fit import fit
+from noiseproof.fitting.model import load
+from noiseproof.prepare.classes import Classes, encode
+
+FRAME, _, _ = blobs(60, classes=(300, 299))
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    return fit(FRAME, "kind", **QUICK).save(tmp_path_factory.mktemp("models") / "out")
+
+
+@pytest.fixture
+def model(saved, tmp_path):
+    shutil.copytree(saved, tmp_path / "model")
+    return tmp_path / "model"
+
+
+def refused(folder):
+    with pytest.raises(DataError) as caught:
+        load(folder)
+    (line,) = str(caught.value).splitlines()
+    return line
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"dtype": t} for t in ("int8", "bool", "complex64", "O", "S1", "V8", "i4,i4")),
+        *({"dtype": t} for t in ("(2,)i4", 5, ["a"], "no such")),
+        *({"kind": "text", "dtype": t} for t in ("<U1", "S1", "<M8[ns]", "i8")),
+        *({"kind": k} for k in ("weird", None, [], "boolean", "text")),
+        *({"names": n} for n in (["299", "299"], [299, 300], ["1e3", "3"], [" 299", "3_00"])),
+        *({"names": n} for n in ([], ["1"], "ab", {"a": 1, "b": 2}, [None, "b"], ["9" * 5000, ""])),
+        {"names": ["2049", "2051"], "dtype": "float16"},
+        {"names": ["-1", "2"], "dtype": "uint8"},
+        {"names": ["2020-05", "2021-06"], "kind": "text", "dtype": "<M8[Y]"},
+        {"more": 1},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_classes_are_what_their_type_holds(model, change):
+    path = model / "model" / "recipe.json"
+    recipe = json.loads(path.read_text())
+    recipe["classes"] |= change
+    path.write_text(json.dumps(recipe))
+    write_manifest(model)
+    if change in ({"kind": "text"}, {"kind": "text", "dtype": ""}):
+        assert load(model).classes.tolist() == ["299", "300"]  # other types, but whole
+    else:
+        assert "damaged" in refused(model) or "not of one model" in refused(model)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["b", "a"], [300, -1], [True, False], ["a\0", "a"], [3.0, 1.0],
+        np.array([300, 2], np.uint16), np.array(["2020-01-01", "2021-05-05"], "M8[D]"),
+        np.array(["2020-01-01T10:20:30.5", "2021-05-05"], "M8[ms]"), [2**63, -(2**70)],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_all_classes_that_a_fit_writes_are_read_again(labels):
+    classes = encode([*labels, *labels], "here")[1]
+    described = json.loads(json.dumps(vars(classes)))
+    assert Classes.load(described) == classes
+
+
+@pytest.mark.parametrize("field", [{"label": [1]}, {"embeddings": "x"}, {"schema": "\x1b[2J\n3"}])
+def test_other_fields_are_checked_and_shown_escaped(model, field):
+    path = model / "model" / "recipe.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | field))
+    write_manifest(model)
+    assert refused(model).isprintable()
+
+
+def array(shape, dtype="<f8"):
+    """Return the head of an .npy file without its numbers."""
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        stream, {"descr": dtype, "fortran_order": False, "shape": shape}
+    )
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("shape", [(10**11,), (10**7, 10**7), (2**62, 2**62), (-1,), (1,)])
+def test_arrays_are_as_large_as_they_say(model, shape):
+    for path in sorted((model / "model").rglob("*.npz")):
+        kept = path.read_bytes()
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a.npy", array(shape))
+        write_manifest(model)
+        assert "damaged (ValueError)" in refused(model)
+        path.write_bytes(kept)
+
+
+def test_a_model_larger_than_the_memory_is_not_read(model, monkeypatch):
+    monkeypatch.setattr("noiseproof.prepare.memory.available", lambda: 1000)
+    assert "use a machine with more memory" in refused(model)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "link to a folder", "more"])
+def test_only_the_plain_files_of_the_manifest_are_opened(model, kind):
+    path = model / "model" / "features.json"
+    if kind == "pipe":
+        path.unlink()
+        os.mkfifo(path)
+    elif kind == "link":
+        path.rename(model / "moved.json")
+        path.symlink_to(model / "moved.json")
+    elif kind == "link to a folder":
+        (model / "model").rename(model / "moved")
+        (model / "model").symlink_to("moved")
+    else:
+        (model / "model" / "more.npz").write_bytes(b"")
+    assert "has changed since the fit" in refused(model)
