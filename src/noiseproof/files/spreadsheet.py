@@ -1,6 +1,8 @@
 """Texts in a CSV that a spreadsheet must not run as formulas."""
 
+import csv
 import re
+from pathlib import Path
 from typing import Any
 
 from noiseproof.extras import need
@@ -28,6 +30,15 @@ def unescape(text: str) -> str:
     ('=HYPERLINK(A1)', "'cat'")
     """
     return text[1:] if text[:1] == "'" and FORMULA.match(text) else text
+
+
+def write_csv(frame: Any, path: Path) -> None:
+    """Write a table whose texts no spreadsheet runs; what UTF-8 cannot hold is written escaped."""
+    safe = escaped(frame)
+    # Left alone, Python writes a carriage return bare, and readers take it for the end of a line.
+    bare = any(isinstance(v, str) and "\r" in v for name in safe for v in safe[name])
+    quoting = csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL
+    safe.to_csv(path, index=False, quoting=quoting, errors="backslashreplace")
 
 
 def escaped(frame: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from noiseproof import files
 from noiseproof.data.table import bare_name
-from noiseproof.files.spreadsheet import escaped
+from noiseproof.files.spreadsheet import write_csv
 from noiseproof.fitting.model import write_json
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ def write(fitted: "Fitted", folder: Path, force: bool = False) -> Path:
         (made / "model").mkdir()
         fitted.model.save(made / "model")
         write_json(made / SUMMARY, fitted.summary)
-        (made / REPORT).write_text(fitted.report, encoding="utf-8")
+        (made / REPORT).write_text(fitted.report, encoding="utf-8", errors="backslashreplace")
         if fitted.crowd is not None:
-            escaped(fitted.annotators).to_csv(made / ANNOTATORS, index=False)
-            escaped(fitted.ask_again).to_csv(made / ASK_AGAIN, index=False)
-        escaped(fitted.suspects).to_csv(made / SUSPECTS, index=False)
+            write_csv(fitted.annotators, made / ANNOTATORS)
+            write_csv(fitted.ask_again, made / ASK_AGAIN)
+        write_csv(fitted.suspects, made / SUSPECTS)
     return folder

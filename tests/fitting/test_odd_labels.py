@@ -1,0 +1,98 @@
+"""Labels of every kind through all that is written: byte for byte in each file, and back."""
+
+import csv
+
+import numpy as np
+import pandas as pd
+import pytest
+from noisy_tables import QUICK
+
+from noiseproof.errors import DataError
+from noiseproof.files.spreadsheet import escape, unescape, write_csv
+from noiseproof.fitting.clean import clean
+from noiseproof.fitting.fit import fit
+from noiseproof.fitting.model import load
+from noiseproof.fitting.predict import predict_file
+
+WORDS = [
+    "900000000000207008", "1E5", "007", " 7", "caf\u00e9", "cafe\u0301", "NA", "None", "=1+1",
+    "'=1+1", "a\rb", "a\r\nb", 'a"b', "a,b;c", "\x1b[31m", "\u202eabc", "<b>&amp;",
+]  # fmt: skip
+NUMBERS = ["900000000000207008", "900000000000207009", "-1", "0"]
+SETS = {"words": WORDS, "numbers": NUMBERS}
+EACH = 5
+
+
+@pytest.fixture(scope="module", params=SETS)
+def home(request, tmp_path_factory):
+    """A folder with a table of odd labels, one of them missing, and its fit; the labels."""
+    home, names = tmp_path_factory.mktemp("home"), SETS[request.param]
+    rng = np.random.default_rng(0)
+    labels = [name for name in names for _ in range(EACH)]
+    labels[2], labels[EACH + 2] = labels[EACH + 2], labels[2]  # two labels are wrong
+    with (home / "t.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["a", "b", "y"])
+        for at, label in enumerate(labels):
+            angle = 2 * np.pi * (at // EACH) / len(names)
+            point = 9 * np.array([np.cos(angle), np.sin(angle)]) + rng.normal(scale=0.3, size=2)
+            writer.writerow([*point.round(3).tolist(), label])
+        writer.writerow([0, 0, ""])
+    fitted = fit(home / "t.csv", "y", **QUICK)
+    fitted.save(home / "t-fit")
+    return home, fitted, labels, set(names)
+
+
+def rows_of(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_model_knows_them(home):
+    folder, fitted, _, names = home
+    for model in (fitted, load(folder / "t-fit")):
+        assert {str(value) for value in model.classes} == names
+        assert {str(value) for value in model.predict(folder / "t.csv")} <= names
+
+
+def test_predictions_have_them(home, tmp_path):
+    folder = home[0]
+    model = load(folder / "t-fit")
+    expected = [str(value) for value in model.predict(folder / "t.csv")]
+    predict_file(model, folder / "t.csv", tmp_path / "p.csv")
+    predict_file(model, folder / "t.csv", tmp_path / "p.parquet")
+    found = [unescape(row["prediction"]) for row in rows_of(tmp_path / "p.csv")]
+    assert found == expected
+    assert pd.read_parquet(tmp_path / "p.parquet")["prediction"].astype(str).tolist() == expected
+
+
+def test_a_review_finds_them_and_clean_writes_them(home, tmp_path):
+    folder, fitted, labels, _ = home
+    new = {2: labels[EACH + 2], EACH + 2: labels[2]}
+    with (tmp_path / "reviewed.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["row", "given_label", "decision", "label", "list", "fingerprint"])
+        for row, label in new.items():
+            given, decided = escape(labels[row]), escape(label)
+            writer.writerow([row, given, "other", decided, "doubtful", fitted.fingerprint])
+    made = clean(
+        folder / "t.csv", tmp_path / "c.csv", reviewed=tmp_path / "reviewed.csv",
+        fit=folder / "t-fit",
+    )  # fmt: skip
+    assert [row["y"] for row in rows_of(tmp_path / "c.csv")] == [
+        *(new.get(at, label) for at, label in enumerate(labels)), ""
+    ]  # fmt: skip
+    assert [unescape(row["new_label"]) for row in rows_of(made.changes_file)] == [*new.values()]
+
+
+def test_suspect_rows_and_other_tables_are_read_back_as_they_were_written(tmp_path):
+    frame = pd.DataFrame({"row": range(len(WORDS)), "label": WORDS})
+    write_csv(frame, tmp_path / "a.csv")
+    assert [unescape(row["label"]) for row in rows_of(tmp_path / "a.csv")] == WORDS
+    write_csv(pd.DataFrame({"row": ["plain"]}), tmp_path / "b.csv")
+    assert (tmp_path / "b.csv").read_bytes() == b"row\nplain\n"
+
+
+def test_half_a_character_is_no_label():
+    with pytest.raises(DataError, match=r"label '\\udc80' is not valid Unicode"):
+        fit(np.eye(4), ["\udc80", "b", "\udc80", "b"])
