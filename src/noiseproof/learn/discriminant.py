@@ -1,17 +1,17 @@
 """Linear discriminant analysis with shrinkage, optionally with the true class as latent."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 
+from noiseproof.learn.directions import MOST_COLUMNS, MOST_DIRECTIONS, Directions
 from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
 from noiseproof.learn.linear import LinearModel
-from noiseproof.learn.matrix import Scaling
 from noiseproof.noise import stream
 
 #: The number of parts of the rows, so that no row is judged by a model that has seen it.
@@ -19,10 +19,15 @@ PARTS = 5
 #: Variance that every column is taken to have inside a class; its variance in all is 1.
 LEAST_SPREAD = 1e-4
 STEPS = 20
+#: By how much log-odds may be multiplied.
+SHARPNESS: Sequence[float] = np.geomspace(0.03, 2, 19).tolist()
+#: With more rows, one part of them says how sharp log-odds should be.
+MANY = 5000
+#: Levels of the shrinkage that differ by less than this share are the same.
+SAME_LEVEL = 0.02
 #: The prior of the noise matrix: each class has kept this many labels, and lost one in total.
 KEPT = 10.0
-#: Limits for a quick covariance: columns, and rows times squared columns.
-MOST_COLUMNS = 2500
+#: The limit for a quick covariance: rows times columns times directions.
 MOST_WORK = 1e11
 #: Latent classes cost the square of their number.
 MOST_LATENT = 200
@@ -55,8 +60,9 @@ class Discriminant(Learner):
     @classmethod
     def suits(cls, shape: Shape) -> bool:
         """Return whether a covariance is quick to compute, and rows are enough."""
-        work = shape.rows * shape.columns**2
-        few = shape.columns <= MOST_COLUMNS and work <= MOST_WORK
+        wide = shape.columns > min(shape.rows, MOST_COLUMNS)
+        directions = min(shape.rows, MOST_DIRECTIONS) if wide else shape.columns
+        few = shape.rows * shape.columns * directions <= MOST_WORK
         return not shape.sparse and few and shape.rows >= 5 * shape.classes
 
     @classmethod
@@ -64,7 +70,11 @@ class Discriminant(Learner):
         """Return several shrinkages, without and (if the classes are not too many) with latents."""
         if shape.is_vast:
             return [cls(0.1)]
-        strengths = (0.01, 0.1, 0.5) if shape.columns > 10 else (0.01, 0.2)
+        strengths: tuple[float, ...] = (0.01, 0.2)
+        if shape.columns > 10:
+            strengths = (0.01, 0.1, 0.5)
+        if shape.columns >= shape.rows / 10:  # many columns for so few rows
+            strengths = (0.1, 0.5, 0.9)
         kinds = (False, True) if shape.classes <= MOST_LATENT else (False,)
         return [cls(strength, latent) for latent in kinds for strength in strengths]
 
@@ -82,27 +92,35 @@ class Discriminant(Learner):
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
         """Compute the moments of the rows once, then fit each task."""
         matrix = problem.matrix("standard")
+        directions = matrix.directions(problem.seed)
         rows = np.flatnonzero(tasks[0].weights > 0)
-        moments = _Moments(matrix.all[rows], tasks[0].weights[rows], problem.seed)
+        moments = _Moments(directions, rows, tasks[0].weights[rows], problem.seed)
         out: list[Trained] = []
         for task in tasks:
             learner, given = task.learner, np.asarray(task.soft(problem)[rows])
             assert isinstance(learner, Discriminant)
-            if learner.latent:
-                given = _latent(moments, given, learner.shrinkage)
-            out.append(_Lines.of(moments, given, learner.shrinkage).model(matrix.scaling))
+            parts = _Parts(moments, given, learner.shrinkage)
+            soft = _latent(parts) if learner.latent else given
+            lines = _Covariance(moments, learner.shrinkage).lines(soft)
+            weight = directions.back((parts.sharpness * lines.weight).astype(np.float32))
+            bias = (parts.sharpness * lines.bias).astype(np.float32)
+            out.append(DiscriminantModel(matrix.scaling, weight, bias))
         return out
 
 
 class _Moments:
     """Rows dealt into parts, with the second moments of each part."""
 
-    def __init__(self, X: Floats, weights: Floats, seed: int) -> None:
-        self.X, self.weights = X, np.asarray(weights, dtype=np.float64)
-        self.part = stream(seed, "discriminant").permutation(len(X)) % PARTS
+    def __init__(
+        self, directions: Directions, rows: NDArray[np.int64], weights: Floats, seed: int
+    ) -> None:
+        self.X, self.weights = directions.rows[rows], np.asarray(weights, dtype=np.float64)
+        self.squares = directions.squares[rows] * self.weights
+        self.columns = len(directions.rows[0] if directions.basis is None else directions.basis)
+        self.part = stream(seed, "discriminant").permutation(len(rows)) % PARTS
         self.second = []
         for part in range(PARTS):
-            x = X[self.part == part]
+            x = self.X[self.part == part]
             scaled = x * self.weights[self.part == part, None].astype(np.float32)
             self.second.append((x.T @ scaled).astype(np.float64))
         self.all = np.sum(self.second, axis=0)
@@ -115,55 +133,117 @@ class _Lines:
     weight: NDArray[np.float64]
     bias: NDArray[np.float64]
 
-    @classmethod
-    def of(
-        cls, moments: _Moments, soft: Floats, shrinkage: float, without: int | None = None
-    ) -> "_Lines":
-        """Fit the classes to soft labels (n, K), without one part of the rows if given."""
-        X, second = moments.X, moments.all
-        share = soft * moments.weights[:, None]
+
+class _Covariance:
+    """The shrunken covariance inside the classes, of all rows or of all but one part.
+
+    It is S - M C M', scaled and shrunken: S are the second moments of the rows, M (d, K) the means
+    and C the sizes of the classes. When the classes change, only M, C and the level of the
+    shrinkage do, and the level hardly. So what is left of S is factored once for each level, and
+    Woodbury's identity does the rest:
+
+        (A - M D M')^-1 M = A^-1 M (I - D M' A^-1 M)^-1
+
+    Args:
+        moments: of the rows.
+        shrinkage: 0 to 1.
+        without: a part of the rows to leave out.
+    """
+
+    def __init__(self, moments: _Moments, shrinkage: float, without: int | None = None) -> None:
+        self.moments, self.shrinkage, self.without = moments, shrinkage, without
+        self.used = moments.weights
         if without is not None:
-            share = share * (moments.part != without)[:, None]
-            second = second - moments.second[without]
+            self.used = np.where(moments.part != without, self.used, 0)
+        self.total = float(self.used.sum())
+        self.squares = float(moments.squares[self.used > 0].sum())
+        self.level, self.factor = np.nan, None
+
+    def _classes(self, soft: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the sizes (K,) and the means (d, K) of the classes."""
+        share = soft * self.used[:, None]
         count = share.sum(0)
-        means = (X.T @ share.astype(np.float32)).astype(np.float64) / np.maximum(count, 1e-12)
-        total = float(count.sum())
-        within = (second - (means * count) @ means.T) / total
-        level = float(np.trace(within)) / len(within)
-        within *= 1 - shrinkage
-        # Where a class has no spread at all, a little keeps rounding from making it negative.
-        within[np.diag_indices_from(within)] += max((shrinkage + 1e-6) * level, LEAST_SPREAD)
-        weight = cho_solve(cho_factor(within, lower=True, check_finite=False), means)
+        sums = (self.moments.X.T @ share.astype(np.float32)).astype(np.float64)
+        return count, sums / np.maximum(count, 1e-12)
+
+    def _factor(self, level: float) -> Any:
+        """Return the factored A, of this level or one that is nearly the same."""
+        if not abs(level - self.level) <= SAME_LEVEL * self.level:
+            second = self.moments.all
+            if self.without is not None:
+                second = second - self.moments.second[self.without]
+            shrunk = second * ((1 - self.shrinkage) / self.total)
+            # Where a class has no spread at all, a little keeps rounding from making it negative.
+            least = max((self.shrinkage + 1e-6) * level, LEAST_SPREAD)
+            shrunk[np.diag_indices_from(shrunk)] += least
+            self.level = level
+            self.factor = cho_factor(shrunk, lower=True, overwrite_a=True, check_finite=False)
+        return self.factor
+
+    def lines(self, soft: Floats) -> _Lines:
+        """Fit the classes to soft labels (n, K)."""
+        count, means = self._classes(soft)
+        level = (self.squares - float(count @ (means**2).sum(0))) / self.total
+        factor = self._factor(max(level / self.moments.columns, 0.0))
+        solved = cho_solve(factor, means, check_finite=False)
+        between = (1 - self.shrinkage) * count / self.total
+        rest = np.eye(len(count)) - between[:, None] * (means.T @ solved)
+        weight = np.linalg.solve(rest.T, solved.T).T
         # A class without rows gets a prior so small that it is never predicted.
-        prior = np.log(np.maximum(count / total, 1e-12))
-        return cls(weight, prior - 0.5 * (means * weight).sum(0))
-
-    def probabilities(self, X: Floats) -> Any:
-        return softmax(X @ self.weight + self.bias, axis=1)
-
-    def model(self, scaling: Scaling) -> DiscriminantModel:
-        return DiscriminantModel(
-            scaling, self.weight.astype(np.float32), self.bias.astype(np.float32)
-        )
+        prior = np.log(np.maximum(count / self.total, 1e-12))
+        return _Lines(weight, prior - 0.5 * (means * weight).sum(0))
 
 
-def _latent(moments: _Moments, given: Floats, shrinkage: float) -> Floats:
+class _Parts:
+    """Models fitted without one part of the rows each, for the rows of that part.
+
+    In many dimensions the log-odds are far too large. Their sharpness is chosen once, by how well
+    models of the labels as given predict the labels of rows that they have not seen. Chosen again
+    after the classes have changed, it and the noise would explain each other.
+
+    Args:
+        moments: of the rows.
+        given: (n, K) labels as given.
+        shrinkage: 0 to 1.
+    """
+
+    def __init__(self, moments: _Moments, given: Floats, shrinkage: float) -> None:
+        self.moments, self.given = moments, given
+        parts = [part for part in range(PARTS) if (moments.part == part).any()]
+        self.without = {part: _Covariance(moments, shrinkage, part) for part in parts}
+        few = parts if len(given) <= MANY else parts[:1]
+        seen = np.isin(moments.part, few)
+        z, label, weight = self._logits(given, few)[seen], given[seen], moments.weights[seen]
+        fits = [float(weight @ (label * log_softmax(s * z, axis=1)).sum(1)) for s in SHARPNESS]
+        self.sharpness = SHARPNESS[int(np.argmax(fits))]
+
+    def _logits(self, soft: Floats, parts: Iterable[int]) -> Floats:
+        """Return (n, K) of models that are fitted to soft labels, for the rows of these parts."""
+        out = np.zeros(soft.shape, dtype=np.float32)
+        for part in parts:
+            here = self.moments.part == part
+            lines = self.without[part].lines(soft)
+            out[here] = self.moments.X[here] @ lines.weight.astype(np.float32) + lines.bias
+        return out
+
+    def probabilities(self, soft: Floats) -> Floats:
+        """Return (n, K) of models that are fitted to soft labels, sharpened."""
+        z = self._logits(soft, self.without)
+        return np.asarray(softmax(self.sharpness * z, axis=1))
+
+
+def _latent(parts: _Parts) -> Floats:
     """Return the probability of each true class given features and labels, (n, K)."""
+    given, weights = parts.given, parts.moments.weights
     classes = given.shape[1]
     prior = np.full((classes, classes), 1 / max(1, classes - 1))
     np.fill_diagonal(prior, KEPT)
     true = given
     for _ in range(STEPS):
-        p = np.empty_like(given)
-        for part in range(PARTS):
-            here = moments.part == part
-            if here.any():
-                lines = _Lines.of(moments, true, shrinkage, without=part)
-                p[here] = lines.probabilities(moments.X[here])
         before = true
-        noise = true.T @ (given * moments.weights[:, None]) + prior
+        noise = true.T @ (given * weights[:, None]) + prior
         noise /= noise.sum(1, keepdims=True)
-        true = p * (given @ noise.T)
+        true = parts.probabilities(true) * (given @ noise.T)
         true /= np.maximum(true.sum(1, keepdims=True), 1e-300)
         if float(np.abs(true - before).mean()) < 1e-4:
             break

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import sparse
 from torch import Tensor
 
 from noiseproof.errors import DataError
+from noiseproof.learn.directions import Directions
 
 Scale = Literal["standard", "common"]
 
@@ -72,6 +74,8 @@ class Matrix:
         if self.values.ndim != 2:
             raise DataError(f"expected a matrix of rows and columns, got shape {X.shape}")
         self.scaling = scaling or Scaling.of(self.values)
+        self._lock = Lock()
+        self._directions: Directions | None = None
         if len(self.scaling.mean) != self.values.shape[1]:
             raise DataError(
                 f"X has {self.values.shape[1]} features, expected {len(self.scaling.mean)}"
@@ -107,6 +111,13 @@ class Matrix:
         for start in range(0, len(out), CHUNK):
             out[start : start + CHUNK] = self.scaled(slice(start, start + CHUNK))
         return out
+
+    def directions(self, seed: int) -> Directions:
+        """Return the coordinates of all rows, scaled; computed once for all threads."""
+        with self._lock:
+            if self._directions is None:
+                self._directions = Directions.of(self.all, seed)
+            return self._directions
 
     def batch(self, rows: ArrayLike | slice) -> "Batch":
         """Return some scaled rows as a batch that multiplies weights."""
