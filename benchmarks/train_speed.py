@@ -128,7 +128,7 @@ def ours(network: str, threads: int, compiled: bool = False):
         return experiment.run(Machine(threads=threads, compile=compiled))[0].seconds
 
     def batches_alone() -> float:
-        train = experiment._job(Machine(threads=threads)).train
+        train = experiment.job(Machine(threads=threads)).train
         started = time.perf_counter()
         for _ in train.shuffled(1, 0):
             pass

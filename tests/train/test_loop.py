@@ -51,7 +51,7 @@ def test_one_step_is_sgd_by_hand():
     fields = {"epochs": 1, "batch": 500, "lr": 0.5, "weight_decay": 0.01, "clip": 0.0}
     experiment = tiny(data=data, **fields)
     _, network = experiment.run(ONE)
-    start = experiment._job(ONE).network
+    start = experiment.job(ONE).network
     x = (data.train.inputs.flatten(1) / 255 - data.train.mean[0]) / data.train.std[0]
     loss = read_loss("CE")(start.head(x), experiment.corruption.labels)
     loss.backward()
@@ -62,7 +62,7 @@ def test_one_step_is_sgd_by_hand():
 def test_clip_bounds_the_step():
     experiment = tiny(epochs=1, batch=500, lr=1.0, clip=1e-3)
     _, network = experiment.run(ONE)
-    moved = weights(network) - weights(experiment._job(ONE).network)
+    moved = weights(network) - weights(experiment.job(ONE).network)
     assert float(moved.norm()) == pytest.approx(1e-3, rel=1e-3)
 
 

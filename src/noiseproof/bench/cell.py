@@ -22,6 +22,8 @@ class Cell:
         fingerprint: of the user's own data.
         matrix: the hash of a matrix that was read from a file.
         label: the column of labels, where the data is the user's own table.
+        encoder: what makes features of the pictures, as the grid names it; empty for none.
+        encoded: the text that decides the features.
     """
 
     dataset: str
@@ -33,6 +35,8 @@ class Cell:
     fingerprint: str = ""
     matrix: str = ""
     label: str = LABEL
+    encoder: str = ""
+    encoded: str = ""
 
     @cached_property
     def place(self) -> Place:
@@ -44,6 +48,7 @@ class Cell:
             loss=self.loss,
             noise=self.noise,
             matrix=self.matrix,
+            encoded=self.encoded,
         )
 
     @cached_property

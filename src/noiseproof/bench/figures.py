@@ -70,7 +70,11 @@ class Material:
     def whole(self) -> TrainTest[Any]:
         """The data set."""
         found: TrainTest[Any] = load_data(
-            self.grid.dataset, self.data, self.grid.source.fingerprint, self.grid.label
+            self.grid.dataset,
+            self.data,
+            self.grid.source.fingerprint,
+            self.grid.label,
+            self.grid.encoder,
         )
         return found
 

@@ -15,6 +15,7 @@ from noiseproof.results import Place
 from noiseproof.results.key import matrix_hash
 from noiseproof.train import Recipe
 from noiseproof.train import recipe as find_recipe
+from noiseproof.train.recipes import FROZEN
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,14 @@ class Grid:
         name: what the commands call it.
         title: one line for people.
         dataset: a known name, or the path of the user's own data.
-        recipe: ``"paper"``, ``"quick"``, or empty for what there is.
+        recipe: ``"paper"``, ``"quick"``, or empty for what there is; with an encoder, ``"frozen"``.
         rows: the lines.
         noises: the columns, such as ``"symmetric:0.4"``.
         seeds: of the runs a number is the mean of.
         paper: the key of the paper's table with these numbers; empty where it has none.
         overrides: fields of the recipe with values of their own.
         label: the column of labels, where the data is the user's own table.
+        encoder: what makes features of the pictures for a head to be trained on; empty for none.
     """
 
     name: str
@@ -59,16 +61,26 @@ class Grid:
     paper: str = ""
     overrides: Mapping[str, Any] = field(default_factory=dict)
     label: str = LABEL
+    encoder: str = ""
 
     @cached_property
     def source(self) -> Source:
         """What is known of the data before it is loaded."""
-        return find_source(self.dataset, self.label)
+        return find_source(self.dataset, self.label, self.encoder)
 
     def recipe_of(self, row: Row) -> Recipe:
         """Return the recipe of a row."""
-        chosen = find_recipe(self.source.name, self.recipe or None, self.source.shape)
-        return chosen.override(**self.overrides).override(method=row.method)
+        return self._recipe().override(**self.overrides).override(method=row.method)
+
+    def _recipe(self) -> Recipe:
+        """Return the recipe that the grid names."""
+        if not self.encoder:
+            return find_recipe(self.source.name, self.recipe or None, self.source.shape)
+        if self.recipe not in ("", FROZEN.name):
+            raise ParameterError(
+                f"{self.name} trains a head on features: its recipe is {FROZEN.name!r}"
+            )
+        return FROZEN
 
     @cached_property
     def block(self) -> Block:
@@ -87,6 +99,8 @@ class Grid:
                 fingerprint=self.source.fingerprint,
                 matrix=matrix,
                 label=self.label,
+                encoder=self.encoder,
+                encoded=self.source.encoded,
             )
             for noise, matrix in noises
             for name, loss, recipe in rows
@@ -129,7 +143,7 @@ class Grid:
             grid = replace(grid, seeds=tuple(dict.fromkeys(seeds)))
         if recipe is not None:
             grid = replace(grid, recipe=recipe)
-            find_recipe(self.source.name, recipe, self.source.shape)  # an error now
+            grid._recipe()  # an error now
         return grid
 
     def first_seeds(self, count: int) -> tuple[int, ...]:

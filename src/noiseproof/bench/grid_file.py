@@ -17,8 +17,12 @@ from noiseproof.noise import parse
 from noiseproof.paper.parameters import DATASETS as TABLES
 from noiseproof.train import Recipe
 from noiseproof.train.recipe import METHODS
+from noiseproof.train.together import NETWORKS as HEADS
 
-FIELDS = ("title", "dataset", "label", "recipe", "paper", "noises", "seeds", "rows", "overrides")
+FIELDS = (
+    "title", "dataset", "label", "encoder", "head", "recipe", "paper", "noises", "seeds", "rows",
+    "overrides",
+)  # fmt: skip
 _NEEDED = ("dataset", "noises", "rows")
 _WORDS: dict[type, str] = {str: "a text", list: "a list"}
 _ITEMS: dict[str, tuple[type, ...]] = {
@@ -72,7 +76,7 @@ def _read(text: str, name: str, folder: Path) -> Grid:
     for field in _NEEDED:
         if not values.get(field):
             raise ParameterError(f"a grid needs {field!r}")
-    for field in ("title", "dataset", "recipe", "paper"):
+    for field in ("title", "dataset", "encoder", "head", "recipe", "paper"):
         _check(isinstance(values.get(field, ""), str), field, "a text", values)
     dataset = _dataset(values["dataset"], folder)
     grid = Grid(
@@ -84,8 +88,9 @@ def _read(text: str, name: str, folder: Path) -> Grid:
         noises=_noises(values, folder),
         seeds=_seeds(values),
         paper=_paper(values, dataset),
-        overrides=_overrides(values),
+        overrides=_overrides(values) | _head(values),
         label=_label(values, dataset),
+        encoder=_encoder(values.get("encoder", ""), folder),
     )
     _read_data(grid)
     for row in grid.rows:
@@ -171,6 +176,22 @@ def _overrides(values: Mapping[str, Any]) -> dict[str, Any]:
     if network is not None and network not in NETWORKS:
         raise ParameterError(f"unknown network {network!r}{did_you_mean(network, NETWORKS)}")
     return found
+
+
+def _encoder(text: str, folder: Path) -> str:
+    """Return a name, or the path relative to the file that names it."""
+    return str(folder / text) if text and (folder / text).exists() else text
+
+
+def _head(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is trained on an encoder's features, as a field of the recipe."""
+    if "head" not in values:
+        return {}
+    if not values.get("encoder"):
+        raise ParameterError(f"head = {values['head']!r} needs an encoder to be the head of")
+    if (head := values["head"]) not in HEADS:
+        raise ParameterError(f"unknown head {head!r}{did_you_mean(head, HEADS)}")
+    return {"network": head}
 
 
 def _rows(rows: Any) -> tuple[Row, ...]:

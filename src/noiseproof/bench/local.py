@@ -1,4 +1,4 @@
-"""The local engine: some processes of one thread, a cell each at a time."""
+"""The local engine: some processes of one thread, a cell or a stack of cells each at a time."""
 
 import multiprocessing
 import os
@@ -9,6 +9,7 @@ from typing import Any, Self
 from noiseproof.bench.cell import Cell
 from noiseproof.bench.engine import Settings
 from noiseproof.bench.scheduler import Busy, Died, Message, News, Tally, schedule
+from noiseproof.bench.stack import Stacked, Work, cells_in
 from noiseproof.bench.worker import start
 from noiseproof.progress import Progress
 from noiseproof.results import Store
@@ -22,8 +23,9 @@ def run(cells: Collection[Cell], store: Store, settings: Settings, progress: Pro
     """
     if not cells:
         return Tally()
-    with Processes(min(settings.workers or cores(), len(cells)), store, settings) as crew:
-        return schedule(cells, crew, progress)
+    slots = min(settings.workers or cores(), len(cells))
+    with Processes(slots, store, settings) as crew:
+        return schedule(Stacked(cells, slots), crew, progress)
 
 
 def cores() -> int:
@@ -47,9 +49,9 @@ class Processes:
             self.close()
             raise
 
-    def start(self, slot: int, cell: Cell) -> Message | None:
-        """Send a cell to a process, unless another process of the store is at work on it."""
-        if self.store.running(cell.key):
+    def start(self, slot: int, cell: Work) -> Message | None:
+        """Send work to a process, unless another process of the store is at work on any of it."""
+        if any(self.store.running(one.key) for one in cells_in(cell)):
             return Busy()
         return self.workers[slot].send(cell)
 
@@ -88,7 +90,7 @@ class _Worker:
         self.wire: Connection
         self.process, self.wire = start(self.context, self.store.path, self.settings)
 
-    def send(self, cell: Cell) -> Message | None:
+    def send(self, cell: Work) -> Message | None:
         try:
             self.wire.send(cell)
         except OSError:

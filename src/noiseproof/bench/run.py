@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from noiseproof import data
 from noiseproof.bench.cells import Cells, Remaining, merge
+from noiseproof.bench.encoded import encode
 from noiseproof.bench.engine import Settings, find_engine
 from noiseproof.bench.grid import Grid
 from noiseproof.bench.scheduler import Tally
@@ -38,6 +40,12 @@ def run_grids(
     left = cells_left(cells_of(grids, shard), store, settings.save)
     for line in (*store.damaged, *map(str, store.disputes.values())):
         progress.say(line)
+    if left:
+        for dataset, encoder, label in dict.fromkeys(
+            (g.dataset, g.encoder, g.label) for g in grids
+        ):
+            if encoder:  # once, before every process would
+                encode(data.load_any(dataset, settings.data, label=label), encoder, progress)
     return run(left, store, settings, progress)
 
 

@@ -5,8 +5,9 @@ from pathlib import Path
 from noiseproof.bench.cell import Cell
 from noiseproof.bench.engine import Settings
 from noiseproof.bench.source import load_data
+from noiseproof.bench.stack import Stack
 from noiseproof.errors import DataError
-from noiseproof.results import Record, RunFiles, complete
+from noiseproof.results import Record, RunFiles, complete, complete_together
 from noiseproof.results.key import experiment_key
 from noiseproof.results.run_files import set_aside
 from noiseproof.train import Experiment, Machine, pick_device, prepare
@@ -19,16 +20,33 @@ def run_cell(cell: Cell, out: Path, settings: Settings, watch: Watcher | None = 
 
     The data set stays in memory for the next cell. It takes one thread: cells run side by side.
     """
-    whole = load_data(cell.dataset, settings.data, cell.fingerprint, cell.label)
+    experiment = _experiment(cell, settings)
+    _forget_torn_checkpoint(RunFiles.of(out, experiment).checkpoint, experiment)
+    return complete(experiment, out, _machine(settings), watch, save=settings.save)
+
+
+def run_stack(
+    stack: Stack, out: Path, settings: Settings, watch: Watcher | None = None
+) -> list[Record]:
+    """Return the records of cells that are trained at once."""
+    experiments = [_experiment(cell, settings) for cell in stack.cells]
+    return complete_together(experiments, out, _machine(settings), watch, save=settings.save)
+
+
+def _machine(settings: Settings) -> Machine:
+    return Machine(pick_device(settings.device), threads=1)
+
+
+def _experiment(cell: Cell, settings: Settings) -> Experiment:
+    """Draw the data and the noise of a cell, which must be those that the grid was made of."""
+    whole = load_data(cell.dataset, settings.data, cell.fingerprint, cell.label, cell.encoder)
     experiment = prepare(whole, cell.recipe, cell.loss, cell.noise, cell.seed, settings.data)
     if experiment_key(experiment) != cell.key:
         raise DataError(
             f"{cell.dataset} or its noise is not what the grid was made of: it changed since, or "
             "it is not the published data"
         )
-    _forget_torn_checkpoint(RunFiles.of(out, experiment).checkpoint, experiment)
-    machine = Machine(pick_device(settings.device), threads=1)
-    return complete(experiment, out, machine, watch, save=settings.save)
+    return experiment
 
 
 def _forget_torn_checkpoint(path: Path, experiment: Experiment) -> None:

@@ -9,9 +9,10 @@ import time
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from noiseproof.bench.cell import Cell
+from noiseproof.bench.stack import Work, cells_in
 from noiseproof.bench.words import count, duration, result
 from noiseproof.progress import Progress
 from noiseproof.results import Record
@@ -33,6 +34,13 @@ class Result(NamedTuple):
     """The record of the cell, and whether it was trained now."""
 
     record: Record
+    ran: bool
+
+
+class Results(NamedTuple):
+    """The records of the cells of a stack, and whether they were trained now."""
+
+    records: tuple[Record, ...]
     ran: bool
 
 
@@ -59,18 +67,18 @@ class Died(NamedTuple):
     how: str
 
 
-Message = News | Result | Busy | Mistake | Broken | Died
+Message = News | Result | Results | Busy | Mistake | Broken | Died
 
 
 class Crew(Protocol):
-    """Slots to work, numbered from 0, each for one cell at a time."""
+    """Slots to work, numbered from 0, each for one cell or one stack at a time."""
 
     @property
     def slots(self) -> int:
-        """How many cells can be at work at once."""
+        """How many of them can be at work at once."""
 
-    def start(self, slot: int, cell: Cell) -> Message | None:
-        """Start a cell in a free slot; return None, or why it was not started."""
+    def start(self, slot: int, cell: Any) -> Message | None:
+        """Start one in a free slot; return None, or why it was not started."""
 
     def listen(self, seconds: float) -> Iterable[tuple[int, Message]]:
         """Wait at most ``seconds`` for news; return each message with the slot it came from.
@@ -94,8 +102,13 @@ class Tally:
     lost: dict[Cell, str] = field(default_factory=dict)
 
 
-def schedule(cells: Collection[Cell], crew: Crew, progress: Progress) -> Tally:
+def schedule(cells: Collection[Work], crew: Crew, progress: Progress) -> Tally:
     """Run all cells, in order except where another process is at work on one, or one dies.
+
+    Args:
+        cells: or stacks of them; the length is that of cells.
+        crew: who does the work.
+        progress: who is told of it.
 
     Raises:
         Exception: the error of a :class:`Mistake`; the records until then are kept.
@@ -106,12 +119,12 @@ def schedule(cells: Collection[Cell], crew: Crew, progress: Progress) -> Tally:
 class _Schedule:
     """The cells that are left, and those at work."""
 
-    def __init__(self, cells: Collection[Cell], crew: Crew, progress: Progress) -> None:
+    def __init__(self, cells: Collection[Work], crew: Crew, progress: Progress) -> None:
         self.fresh, self.total = iter(cells), len(cells)
-        self.again, self.elsewhere = deque[Cell](), deque[Cell]()
+        self.again, self.elsewhere = deque[Work](), deque[Work]()
         self.crew, self.progress = crew, progress
-        self.at_work: dict[int, Cell] = {}
-        self.deaths: Counter[Cell] = Counter()
+        self.at_work: dict[int, Work] = {}
+        self.deaths: Counter[Work] = Counter()
         self.tally = Tally()
         self.started = time.monotonic()
 
@@ -142,44 +155,52 @@ class _Schedule:
                 return
             self._hear(slot, cell, answer)
 
-    def _candidates(self) -> Iterator[Cell]:
+    def _candidates(self) -> Iterator[Work]:
         while (cell := next(self.fresh, None)) is not None:  # `yield from` would end it
             yield cell
         for cells in (self.again, self.elsewhere):
             for _ in range(len(cells)):
                 yield cells.popleft()
 
-    def _hear(self, slot: int, cell: Cell, message: Message) -> None:
+    def _hear(self, slot: int, work: Work, message: Message) -> None:
         match message:
             case News(epochs, accuracy):
                 share = "" if accuracy is None else f", test {accuracy:.2%}"
-                self._update(f"{cell}, epoch {epochs}/{cell.recipe.epochs}{share}")
+                of = cells_in(work)[0].recipe.epochs
+                self._update(f"{work}, epoch {epochs}/{of}{share}")
                 return
             case Mistake(error):
                 raise error
             case Busy():
-                self.elsewhere.append(cell)
+                self.elsewhere.append(work)
             case Broken(reason):
-                self._lose(cell, reason)
+                self._lose(work, reason)
             case Died(what, how):
-                self._bury(cell, what, how)
+                self._bury(work, what, how)
             case Result(record, ran):
-                self.tally.records[cell.key] = record
-                self.tally.ran += ran
-                self._tell(cell, record)
+                self._keep(cells_in(work), (record,), ran)
+            case Results(records, ran):
+                self._keep(cells_in(work), records, ran)
         self.at_work.pop(slot, None)
 
-    def _bury(self, cell: Cell, what: str, how: str) -> None:
-        self.deaths[cell] += 1
-        if self.deaths[cell] > RETRIES:
-            self._lose(cell, f"{what} {self.deaths[cell]} times ({how})")
+    def _bury(self, work: Work, what: str, how: str) -> None:
+        self.deaths[work] += 1
+        if self.deaths[work] > RETRIES:
+            self._lose(work, f"{what} {self.deaths[work]} times ({how})")
         else:
-            self.again.append(cell)
-            self.progress.say(f"{cell}: {what} ({how}), to be tried again")
+            self.again.append(work)
+            self.progress.say(f"{work}: {what} ({how}), to be tried again")
 
-    def _lose(self, cell: Cell, reason: str) -> None:
-        self.tally.lost[cell] = reason
-        self.progress.say(f"{cell}: {reason}")
+    def _lose(self, work: Work, reason: str) -> None:
+        for cell in cells_in(work):
+            self.tally.lost[cell] = reason
+        self.progress.say(f"{work}: {reason}")
+
+    def _keep(self, cells: Iterable[Cell], records: Iterable[Record], ran: bool) -> None:
+        for cell, record in zip(cells, records, strict=True):
+            self.tally.records[cell.key] = record
+            self.tally.ran += ran
+            self._tell(cell, record)
 
     def _tell(self, cell: Cell, record: Record) -> None:
         done = len(self.tally.records)

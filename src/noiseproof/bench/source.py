@@ -1,11 +1,13 @@
 """What a grid must know about its data before it runs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from noiseproof import data
+from noiseproof.bench.encoded import encode, encoded
+from noiseproof.known import KNOWN
 from noiseproof.results.key import is_known
 from noiseproof.train.experiment import fingerprint
 
@@ -22,17 +24,24 @@ class Source:
         fingerprint: of the user's own data; empty for published data, whose name says it all.
         shape: of one input, and
         classes: the names of the classes, of the user's own data.
+        encoded: the text that decides the features, where an encoder makes some.
     """
 
     name: str
     fingerprint: str = ""
     shape: tuple[int, ...] = ()
     classes: tuple[str, ...] | None = None
+    encoded: str = ""
 
 
-def find_source(dataset: str, label: str = LABEL) -> Source:
+def find_source(dataset: str, label: str = LABEL, encoder: str = "") -> Source:
     """Describe a data set by its name or path; only the user's own is read for it."""
-    return Source(dataset) if is_known(dataset) else _read(dataset, label, _stamp(Path(dataset)))
+    known = is_known(dataset)
+    found = Source(dataset) if known else _read(dataset, label, _stamp(Path(dataset)))
+    if not encoder:
+        return found
+    pictures = (KNOWN[dataset].fingerprint or dataset) if known else found.fingerprint
+    return replace(found, encoded=encoded(encoder, pictures))
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -53,7 +62,12 @@ def _read(dataset: str, label: str, stamp: tuple[int, int]) -> Source:
 
 @lru_cache(maxsize=2)
 def load_data(
-    dataset: str, directory: Path | None = None, expected: str = "", label: str = LABEL
+    dataset: str,
+    directory: Path | None = None,
+    expected: str = "",
+    label: str = LABEL,
+    encoder: str = "",
 ) -> Any:
     """Load a data set, and keep it for the next cell of it: for data of the same fingerprint."""
-    return data.load_any(dataset, directory, label=label)
+    whole = data.load_any(dataset, directory, label=label)
+    return encode(whole, encoder) if encoder else whole

@@ -1,14 +1,17 @@
 """The table of a grid: what was found, beside the paper's numbers."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from noiseproof.bench.collect import Collected
+from noiseproof.bench.encoded import short_name
 from noiseproof.bench.grid import Grid, Row
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.known import KNOWN
 from noiseproof.losses import loss as read_loss
 from noiseproof.paper import DATASETS, PARAMETERS, paper_number
 from noiseproof.report import table as report
+from noiseproof.report.history import mean_curve
 from noiseproof.train.recipes import known_recipe
 
 
@@ -31,7 +34,12 @@ def results_table(collected: Collected) -> report.Table:
             report.Row(row.name, row.loss, tuple(_entry(collected, row, n) for n in grid.noises))
             for row in grid.rows
         ),
-        notes=(*_recipe(grid), *_other_ways(grid), *_other_losses(grid)),
+        notes=(
+            *_recipe(grid),
+            *_other_ways(grid),
+            *_other_losses(grid),
+            *(_memorised(collected) if grid.encoder else ()),
+        ),
         about={
             "grid": grid.name,
             "dataset": grid.source.name,
@@ -59,6 +67,10 @@ def _recipe(grid: Grid) -> tuple[str, ...]:
     """Say how the numbers were made, and where that is not the paper's way."""
     recipe = grid.recipe_of(Row("", "CE"))
     said = f"Recipe {recipe.name} ({recipe.hash[:12]}): {recipe.network}, {recipe.epochs} epochs."
+    if grid.encoder:
+        what = f"a {recipe.network} head on features of {short_name(grid.encoder)}"
+        return (f"Recipe {recipe.name} ({recipe.hash[:12]}): {what}, {recipe.epochs} epochs. "
+                "The encoder is not trained; the paper trains a network.",)  # fmt: skip
     name = grid.source.name
     papers = known_recipe(name, "paper")
     if papers is None:
@@ -67,6 +79,19 @@ def _recipe(grid: Grid) -> tuple[str, ...]:
     if not changes:
         return (f"{said} It is the paper's.",)
     return (f"{said} Deviations from the paper's: {', '.join(changes)}.",)
+
+
+def _memorised(collected: Collected) -> Iterable[str]:
+    """Say how many of the wrong labels each row learnt by heart."""
+    for noise in collected.grid.noises:
+        curves = {
+            row.name: mean_curve(collected.seeds(row, noise), "corrupted_part")
+            for row in collected.grid.rows
+        }
+        ends = {name: c[-1] for name, c in curves.items() if c and c[-1] is not None}
+        if ends:
+            said = ", ".join(f"{name} {100 * share:.1f}" for name, share in ends.items())
+            yield f"Accuracy on wrong training labels, last epoch, {noise}: {said}."
 
 
 def _other_ways(grid: Grid) -> tuple[str, ...]:

@@ -7,34 +7,36 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from noiseproof.bench.cell import Cell
 from noiseproof.bench.engine import Settings
-from noiseproof.bench.run_cell import run_cell
-from noiseproof.bench.scheduler import Broken, Busy, Message, Mistake, News, Result
+from noiseproof.bench.run_cell import run_cell, run_stack
+from noiseproof.bench.scheduler import Broken, Busy, Message, Mistake, News, Result, Results
+from noiseproof.bench.stack import Stack, Work
 from noiseproof.errors import LockedError, NoiseproofError
 from noiseproof.train import Epoch
 from noiseproof.train.progress import Watcher
 
 
 def serve(wire: Connection, out: Path, settings: Settings) -> None:
-    """Run the cells that come over ``wire``, until None comes or nobody is there any more."""
+    """Run the work that comes over ``wire``, until None comes or nobody is there any more."""
     import torch
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # unwinds, so that no half file stays
     torch.set_num_threads(1)
     try:
-        while (cell := wire.recv()) is not None:
-            wire.send(_answer(cell, wire, out, settings))
+        while (work := wire.recv()) is not None:
+            wire.send(_answer(work, wire, out, settings))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the engine is gone; the checkpoint of the last epoch is not
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # nothing is left to unwind
 
 
-def _answer(cell: Cell, wire: Connection, out: Path, settings: Settings) -> Message:
+def _answer(work: Work, wire: Connection, out: Path, settings: Settings) -> Message:
     teller = Teller(wire)
     try:
-        return Result(run_cell(cell, out, settings, teller), teller.began)
+        if isinstance(work, Stack):
+            return Results(tuple(run_stack(work, out, settings, teller)), teller.began)
+        return Result(run_cell(work, out, settings, teller), teller.began)
     except LockedError:
         return Busy()
     except (BrokenPipeError, ConnectionResetError):

@@ -132,11 +132,14 @@ class TrainTest(Generic[D]):
         train: what to learn from.
         test: what to be judged by.
         held_out: the test set was taken out of the training set here, so its labels are as noisy.
+        encoded: where the inputs are features of pictures, which encoder made them of which
+            pictures, as text.
     """
 
     train: D
     test: D
     held_out: bool = False
+    encoded: str = ""
 
 
 def hold_out(dataset: Dataset, every: int = 5) -> TrainTest[Dataset]:

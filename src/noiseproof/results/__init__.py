@@ -1,6 +1,6 @@
 """What happened: one record per run, stores of records, and the networks that were kept."""
 
-from noiseproof.results.complete import complete
+from noiseproof.results.complete import complete, complete_together
 from noiseproof.results.key import Place
 from noiseproof.results.model import Model, load_model, save_model
 from noiseproof.results.record import SCHEMA, Record
@@ -18,6 +18,7 @@ __all__ = [
     "Store",
     "Summary",
     "complete",
+    "complete_together",
     "load_model",
     "save_model",
 ]

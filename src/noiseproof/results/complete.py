@@ -1,15 +1,18 @@
 """From an experiment to its record: run it, resume it, or find that it is done."""
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 
 from noiseproof.files import locked
 from noiseproof.results.key import experiment_key
 from noiseproof.results.model import save_model
 from noiseproof.results.record import Record
-from noiseproof.results.run_files import RunFiles, lock_file
+from noiseproof.results.run_files import RunFiles, lock_file, set_aside
 from noiseproof.train import Experiment, Machine
+from noiseproof.train.checkpoint import read_tensors
 from noiseproof.train.progress import Watcher
+from noiseproof.train.together import identity_together, run_together
 
 
 def complete(
@@ -43,7 +46,7 @@ def complete(
         machine.world.wait()
         record = files.finished()
         machine.world.wait()
-        if record is not None and (record.status == "failed" or not save or files.model.exists()):
+        if record is not None and _is_whole(record, files, save):
             if machine.world.is_main:  # of a run that stopped right after its record was written
                 files.checkpoint.unlink(missing_ok=True)
             return record
@@ -55,6 +58,55 @@ def complete(
             record.write(files.record)
             files.checkpoint.unlink(missing_ok=True)
     return record
+
+
+def complete_together(
+    experiments: Sequence[Experiment],
+    out: Path,
+    machine: Machine,
+    watch: Watcher | None = None,
+    *,
+    save: bool = False,
+) -> list[Record]:
+    """Return the records of experiments that are trained at once.
+
+    Until the records are written there is one checkpoint for all of them, which the same
+    experiments resume from. Where one of them is at work elsewhere, nothing is done:
+    :class:`~noiseproof.errors.LockedError`.
+
+    Args:
+        experiments: of the same data, recipe and seed.
+        out: where the files of runs are.
+        machine: where to compute.
+        watch: who is told of progress.
+        save: keep the trained networks beside the records.
+    """
+    files = [RunFiles.of(out, one) for one in experiments]
+    identity = identity_together(experiments)
+    checkpoint = out / f"{len(experiments)}-at-once-{identity[:10]}.checkpoint.pt"
+    with ExitStack() as locks:
+        for one in experiments:
+            locks.enter_context(_alone(out, one, machine))
+        found = [own.finished() for own in files]
+        if all(r and _is_whole(r, own, save) for r, own in zip(found, files, strict=True)):
+            return [record for record in found if record]
+        if checkpoint.exists() and (read_tensors(checkpoint) or {}).get("identity") != identity:
+            set_aside(checkpoint)
+        trained = run_together(experiments, machine, checkpoint, watch)
+        records = []
+        for one, own, (outcome, network) in zip(experiments, files, trained, strict=True):
+            record = Record.of(one, outcome, machine)
+            if save and not outcome.failure:
+                save_model(own.model, one, network, record)
+            record.write(own.record)
+            records.append(record)
+        checkpoint.unlink(missing_ok=True)
+    return records
+
+
+def _is_whole(record: Record, files: RunFiles, save: bool) -> bool:
+    """Return whether nothing is left to do for a record's run."""
+    return record.status == "failed" or not save or files.model.exists()
 
 
 def _alone(

@@ -17,7 +17,8 @@ class Place(NamedTuple):
 
     Args:
         data: the fingerprint of the data set, so that other content is another cell; the name of
-            a published data set whose fingerprint nobody has recorded yet.
+            a published data set whose fingerprint nobody has recorded yet; for features of
+            pictures, the encoder and the fingerprint of the pictures.
         recipe_hash: the hash of the recipe.
         loss: as ``str(loss)`` spells it.
         noise: as ``str(noise)`` spells it; ``matrix:`` and a hash for a matrix from a file.
@@ -38,8 +39,9 @@ class Place(NamedTuple):
 
 
 def find_place(
-    *, dataset: str, fingerprint: str, recipe_hash: str, loss: str, noise: str, matrix: str
-) -> Place:
+    *, dataset: str, fingerprint: str, recipe_hash: str, loss: str, noise: str, matrix: str,
+    encoded: str = "",
+) -> Place:  # fmt: skip
     """Return the place of a run.
 
     Args:
@@ -49,8 +51,12 @@ def find_place(
         loss: as text.
         noise: as text.
         matrix: the hash of the noise's matrix, where that was read from a file.
+        encoded: what made the inputs, where they are features of pictures. It stands for their
+            content, which on another processor differs in the last bits.
     """
-    if is_known(dataset):
+    if encoded:
+        fingerprint = encoded
+    elif is_known(dataset):
         published = KNOWN[dataset].fingerprint
         fingerprint = (fingerprint or published) if published else dataset
     return Place(fingerprint, recipe_hash, loss, f"matrix:{matrix}" if matrix else noise)
@@ -75,6 +81,24 @@ def is_as_published(dataset: str, fingerprint: str) -> bool:
     return not published or fingerprint == published
 
 
+def name_encoded(encoder: str, sha256: str, size: int, pictures: str) -> str:
+    """Return the text that decides features: the encoder, and the fingerprint of the pictures.
+
+    >>> name_encoded("lite0", "ab12", 128, "cd34")
+    'lite0:ab12:128:cd34'
+    """
+    return f"{encoder}:{sha256}:{size}:{pictures}"
+
+
+def fingerprint_of_pictures(encoded: str) -> str:
+    """Return the fingerprint in what :func:`name_encoded` returned.
+
+    >>> fingerprint_of_pictures("lite0:ab12:128:cd34")
+    'cd34'
+    """
+    return encoded.rpartition(":")[2]
+
+
 def matrix_hash(noise: Noise) -> str:
     """Return the SHA-256 of a matrix that was read from a file; empty for any other noise."""
     if not isinstance(noise, MatrixNoise):
@@ -91,5 +115,6 @@ def experiment_key(experiment: Experiment) -> str:
         loss=str(experiment.loss),
         noise=str(experiment.noise),
         matrix=matrix_hash(experiment.noise),
+        encoded=experiment.encoded,
     )
     return place.key(experiment.seed)

@@ -41,6 +41,8 @@ class Record:
         machine: device, threads, versions.
         noiseproof: the version of this package.
         matrix: the SHA-256 of the noise's matrix, where that was read from a file.
+        encoded: where the inputs are features of pictures, which encoder made them of which
+            pictures; the fingerprint is that of the features.
     """
 
     schema: int = SCHEMA
@@ -63,6 +65,7 @@ class Record:
     machine: dict[str, Any]
     noiseproof: str
     matrix: str = ""
+    encoded: str = ""
 
     @classmethod
     def of(cls, experiment: Experiment, outcome: Outcome, machine: Machine) -> Self:
@@ -89,6 +92,7 @@ class Record:
             machine=machine.to_dict(),
             noiseproof=version("noiseproof"),
             matrix=matrix_hash(experiment.noise),
+            encoded=experiment.encoded,
         )
 
     @property
@@ -101,6 +105,7 @@ class Record:
             loss=self.loss,
             noise=self.noise,
             matrix=self.matrix,
+            encoded=self.encoded,
         )
 
     @property
@@ -137,7 +142,7 @@ class Record:
             raise DataError("not a record of a run")
         if values.get("schema") != SCHEMA:
             raise DataError(f"a record of schema {values.get('schema')}, expected {SCHEMA}")
-        values = {"matrix": ""} | values  # the first records were written without it
+        values = {"matrix": "", "encoded": ""} | values  # the first records were without them
         check_values(values)
         own = {f.name: values[f.name] for f in dataclasses.fields(cls)}
         try:

@@ -84,12 +84,13 @@ class Store:
             record = found.record
             self._folders.setdefault(record.identity, found.path.parent)
             cells.setdefault(record.key, []).append(found)
-            contents.setdefault(record.place.data, set()).add(record.fingerprint)
+            if not record.encoded:  # features made twice differ in their last bits
+                contents.setdefault(record.place.data, set()).add(record.fingerprint)
         self.disputes = {
             key: _dispute(several)
             for key, several in cells.items()
             # A published name may stand for data that no fingerprint was recorded of.
-            if _disagree(several) or len(contents[several[0].record.place.data]) > 1
+            if _disagree(several) or len(contents.get(several[0].record.place.data, ())) > 1
         }
         return {k: several[0].record for k, several in cells.items() if k not in self.disputes}
 

@@ -73,6 +73,7 @@ _RECORD: Checks = {
     "machine": lambda value: isinstance(value, dict),
     "noiseproof": _is_text,
     "matrix": _is_hash_or_empty,
+    "encoded": _is_text,
 }
 
 _EPOCH: Checks = {

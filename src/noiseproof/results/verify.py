@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from noiseproof.results.key import is_as_published
+from noiseproof.results.key import fingerprint_of_pictures, is_as_published
 from noiseproof.results.record import Record
 from noiseproof.results.store import Store
 
@@ -35,8 +35,9 @@ def verify_store(store: Store) -> Verification:
 def _under_a_known_name(records: Iterable[Record]) -> Iterable[str]:
     counts: dict[tuple[str, str], int] = {}
     for record in records:
-        if not is_as_published(record.dataset, record.fingerprint):
-            found = record.dataset, record.fingerprint
+        content = fingerprint_of_pictures(record.encoded) or record.fingerprint
+        if not is_as_published(record.dataset, content):
+            found = record.dataset, content
             counts[found] = counts.get(found, 0) + 1
     for (dataset, fingerprint), count in counts.items():
         yield (

@@ -43,6 +43,7 @@ class Experiment:
         noise: what made the labels wrong.
         recipe: how to train.
         seed: one for everything that is drawn.
+        encoded: what made the inputs, where they are features of pictures.
     """
 
     dataset: str
@@ -54,6 +55,7 @@ class Experiment:
     noise: Noise
     recipe: Recipe
     seed: int
+    encoded: str = ""
 
     @cached_property
     def identity(self) -> str:
@@ -86,7 +88,7 @@ class Experiment:
         machine = machine or Machine(threads=default_threads(self.recipe.network))
         watch = watch or Watcher()
         with machine.settled():
-            job = self._job(machine)
+            job = self.job(machine)
             state = checkpoint and load_checkpoint(checkpoint, self.identity, machine.device)
             machine.world.wait()  # nobody may write before everybody has read
 
@@ -109,7 +111,13 @@ class Experiment:
             return self.recipe.mean, self.recipe.std
         return self.train.mean, self.train.std
 
-    def _job(self, machine: Machine) -> Job:
+    def job(self, machine: Machine, like: Job | None = None) -> Job:
+        """Return what the loop works on.
+
+        Args:
+            machine: where to compute.
+            like: a job on the same data, whose batches are taken rather than made again.
+        """
         recipe, device, world = self.recipe, machine.device, machine.world
         network = models.build(
             recipe.network,
@@ -119,15 +127,16 @@ class Experiment:
             hidden=recipe.hidden,
         )
         pipeline = Pipeline(recipe.augment, *self.normalisation, self.train.shape)
+        where = recipe.batch, device, world
         return Job(
             network=machine.place(network),
             method=make_method(recipe.method, self.loss.to(device), recipe.epochs),
             recipe=recipe,
             seed=self.seed,
-            train=open_batches(self.train, pipeline, recipe.batch, device, world),
+            train=like.train if like else open_batches(self.train, pipeline, *where),
             given=self.corruption.labels.to(device),
             true=self.train.labels.to(device),
-            test=open_batches(self.test, pipeline, recipe.batch, device, world),
+            test=like.test if like else open_batches(self.test, pipeline, *where),
             answers=self.test.labels.to(device),
             machine=machine,
         )
@@ -178,8 +187,9 @@ def prepare(
         features=features(train) if isinstance(spec, InstanceNoise) else None,
         human=human if human is None or rows is None else human[rows],
     )
+    content = fingerprint(data)
     return Experiment(
-        name, train, test, fingerprint(data), corruption, objective, spec, recipe, seed
+        name, train, test, content, corruption, objective, spec, recipe, seed, data.encoded
     )
 
 

@@ -1,0 +1,225 @@
+"""Several runs at once: dense networks on the same inputs, which differ in loss and labels.
+
+One matrix product serves them all. Each run is what :func:`noiseproof.train.loop.fit` makes of it
+alone, up to rounding: its own initial weights, loss, noise, clipping and history. They share the
+order of the samples, which is drawn by the seed, so the seed and the recipe must be the same.
+"""
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from noiseproof.errors import ParameterError
+from noiseproof.models.network import Network
+from noiseproof.models.stack import DenseStack
+from noiseproof.train.checkpoint import State, load_checkpoint, save_checkpoint
+from noiseproof.train.experiment import Experiment
+from noiseproof.train.loop import Job, learning_rate
+from noiseproof.train.machine import Machine
+from noiseproof.train.outcome import Epoch, Outcome, shares
+from noiseproof.train.progress import Watcher
+from noiseproof.train.streams import epoch_stream, torch_generator
+
+#: The networks that can be trained together.
+NETWORKS = ("linear", "mlp")
+
+
+def check_together(experiments: Sequence[Experiment]) -> None:
+    """Raise ParameterError for runs that cannot share their batches."""
+    first = experiments[0]
+    for one in experiments:
+        same = one.recipe.override(method=first.recipe.method) == first.recipe
+        if not same or (one.seed, one.fingerprint) != (first.seed, first.fingerprint):
+            raise ParameterError("runs at once have the same data, recipe and seed")
+    if first.recipe.network not in NETWORKS or first.recipe.precision != "float32":
+        raise ParameterError(f"only {' and '.join(NETWORKS)} in float32 are trained together")
+
+
+def identity_together(experiments: Sequence[Experiment]) -> str:
+    """Return the SHA-256 of all that decides the results of runs at once."""
+    return hashlib.sha256("".join(one.identity for one in experiments).encode()).hexdigest()
+
+
+def run_together(
+    experiments: Sequence[Experiment],
+    machine: Machine,
+    checkpoint: Path | None = None,
+    watch: Watcher | None = None,
+) -> list[tuple[Outcome, Network]]:
+    """Train several experiments to the end; return what :meth:`Experiment.run` does for each.
+
+    Args:
+        experiments: of the same data, recipe and seed.
+        machine: where to compute, in one process.
+        checkpoint: the file to keep the state of all of them in after every epoch.
+        watch: who is told of progress; it hears of the first one's epochs.
+    """
+    check_together(experiments)
+    watch, identity = watch or Watcher(), identity_together(experiments)
+    with machine.settled():
+        first = experiments[0].job(machine)
+        # The batches are the first one's: the others' are the same.
+        jobs = [first, *(one.job(machine, like=first) for one in experiments[1:])]
+        state = checkpoint and load_checkpoint(checkpoint, identity, machine.device)
+
+        def save(state: State) -> None:
+            if checkpoint:
+                save_checkpoint(checkpoint, identity, state)
+
+        done = max(map(len, state["history"])) if state else 0
+        watch.begin(first.recipe.epochs, len(first.train), done)
+        try:
+            outcomes = fit_together(jobs, state or None, save, watch)
+        finally:
+            watch.end()
+    return [(outcome, job.network) for outcome, job in zip(outcomes, jobs, strict=True)]  # type: ignore[misc]
+
+
+def fit_together(
+    jobs: Sequence[Job], state: State | None, save: Callable[[State], None], watch: Watcher
+) -> list[Outcome]:
+    """Train several jobs that share their batches; return what happened to each.
+
+    The networks of the jobs have the trained weights afterwards.
+
+    Args:
+        jobs: of one recipe and seed, on one device.
+        state: what ``save`` was given last in an earlier run, or None to begin.
+        save: is called with the whole state after every epoch.
+        watch: is told of progress.
+    """
+    recipe, seed, device = jobs[0].recipe, jobs[0].seed, jobs[0].machine.device
+    stack = DenseStack([job.network for job in jobs]).to(device)  # type: ignore[misc]
+    optimiser = torch.optim.SGD(
+        stack.parameters(),
+        lr=recipe.lr,
+        momentum=recipe.momentum,
+        weight_decay=recipe.weight_decay,
+        nesterov=recipe.nesterov,
+        fused=True,
+    )
+    given = torch.stack([job.given for job in jobs])
+    failures, histories = [""] * len(jobs), [list[Epoch]() for _ in jobs]
+    if state is not None:
+        stack.load_state_dict(state["stack"])
+        optimiser.load_state_dict(state["optimiser"])
+        failures = list(state["failures"])
+        histories = [[Epoch(**row) for row in rows] for rows in state["history"]]
+
+    for epoch in range(max(map(len, histories)), recipe.epochs):
+        started = time.perf_counter()
+        for group in optimiser.param_groups:
+            group["lr"] = learning_rate(recipe, epoch)
+        for job in jobs:
+            job.method.start(epoch, torch_generator(epoch_stream(seed, _DRAWS, epoch), device))
+        predicted = torch.full_like(given, -1)
+        losses = _Losses(failures, epoch)
+        stack.train()
+
+        for batch in jobs[0].train.shuffled(seed, epoch):
+            targets = given.index_select(1, batch.rows)
+            logits = stack(batch.inputs)
+            each = zip(jobs, logits.unbind(), targets, strict=True)
+            terms = [job.method(own, target) for job, own, target in each]
+            means = torch.stack([term.mean for term in terms])
+            optimiser.zero_grad()
+            torch.autograd.backward(means.sum())
+            if recipe.clip:
+                clip_each(list(stack.parameters()), recipe.clip)
+            optimiser.step()
+            predicted.index_copy_(1, batch.rows, logits.detach().argmax(2))
+            losses.add(means.detach(), torch.stack([term.samples for term in terms]))
+            watch.step(len(batch.rows), losses.latest)
+            if all(failures):
+                break
+
+        tested = _accuracies(stack, jobs[0])
+        seconds = (time.perf_counter() - started) / len(jobs)  # the share of each
+        for index, job in enumerate(jobs):
+            if not failures[index]:
+                row = Epoch(
+                    number=epoch + 1,
+                    lr=learning_rate(recipe, epoch),
+                    loss=losses.mean(index),
+                    **shares(predicted[index], job.given, job.true, predicted[index] >= 0),
+                    test_accuracy=tested[index],
+                    seconds=seconds,
+                )
+                histories[index].append(row)
+        if all(failures):
+            break
+        save(
+            {
+                "stack": stack.state_dict(),
+                "optimiser": optimiser.state_dict(),
+                "failures": failures,
+                "history": [[row.to_dict() for row in rows] for rows in histories],
+            }
+        )
+        watch.epoch(
+            next(rows[-1] for rows, why in zip(histories, failures, strict=True) if not why)
+        )
+
+    for index, job in enumerate(jobs):
+        job.network.load_state_dict(stack.state(index))
+    return [Outcome(tuple(rows), why) for rows, why in zip(histories, failures, strict=True)]
+
+
+#: The stream that :func:`noiseproof.train.loop.fit` draws a method's numbers from.
+_DRAWS = "method of process 0"
+
+
+def clip_each(parameters: Sequence[nn.Parameter], most: float) -> None:
+    """Scale the gradient of each network of a stack to a norm of at most ``most``.
+
+    >>> one = nn.Parameter(torch.zeros(2, 2))
+    >>> one.grad = torch.tensor([[3.0, 4.0], [0.3, 0.4]])
+    >>> clip_each([one], 1.0)
+    >>> one.grad
+    tensor([[0.6000, 0.8000],
+            [0.3000, 0.4000]])
+    """
+    gradients = [p.grad.flatten(1) for p in parameters if p.grad is not None]
+    norms = torch.stack([g.square().sum(1) for g in gradients]).sum(0).sqrt()
+    scale = (most / (norms + 1e-6)).clamp_max(1.0)  # as torch's clip_grad_norm_ has it
+    for gradient in gradients:
+        gradient.mul_(scale[:, None])
+
+
+class _Losses:
+    """The losses of an epoch, by run, and which of them are no numbers any more."""
+
+    def __init__(self, failures: list[str], epoch: int) -> None:
+        self.failures, self.epoch, self.step = failures, epoch, 0
+        self.totals: Tensor = torch.zeros(len(failures), dtype=torch.float64)
+        self.counts = torch.zeros_like(self.totals)
+        self.latest = math.nan
+
+    def add(self, means: Tensor, counts: Tensor) -> None:
+        self.step += 1
+        means = means.double().cpu()
+        self.totals += means * counts.cpu()
+        self.counts += counts.cpu()
+        self.latest = float(means[0])
+        for index in (~torch.isfinite(means)).nonzero().flatten().tolist():
+            where = f"step {self.step} of epoch {self.epoch + 1}"
+            self.failures[index] = self.failures[index] or f"the loss is {means[index]} in {where}"
+
+    def mean(self, index: int) -> float:
+        return float(self.totals[index] / self.counts[index].clamp_min(1))
+
+
+@torch.no_grad()
+def _accuracies(stack: DenseStack, job: Job) -> list[float]:
+    """Return the share of the test set that each network gets right."""
+    stack.eval()
+    right = torch.zeros(stack.count, dtype=torch.int64, device=job.machine.device)
+    for batch in job.test.in_order():
+        answers = job.answers.index_select(0, batch.rows)
+        right += (stack(batch.inputs).argmax(2) == answers).sum(1)
+    return [count / len(job.test) for count in right.tolist()]

@@ -1,0 +1,224 @@
+"""Grids on a frozen encoder: features made once, heads trained at once, records as before."""
+
+import json
+
+import numpy as np
+import pytest
+from small_grid import results
+from tiny_encoders import fresh, onnx_means  # noqa: F401  (a fixture)
+
+from noiseproof.bench import collect, encoded, load_grid, source
+from noiseproof.bench.engine import Settings
+from noiseproof.bench.report import variants
+from noiseproof.bench.run import cells_left, run_grids
+from noiseproof.bench.run_cell import run_cell, run_stack
+from noiseproof.bench.stack import Stack, Stacked, cells_in
+from noiseproof.bench.tables import results_table
+from noiseproof.cli import main
+from noiseproof.encoders.run import embed
+from noiseproof.errors import LockedError, ParameterError
+from noiseproof.files import locked
+from noiseproof.progress import SILENT
+from noiseproof.results import Record, Store
+from noiseproof.results.verify import verify_store
+
+TOML = """
+dataset = "{dataset}"
+encoder = "means.onnx"
+noises = ["none", "symmetric:0.4"]
+seeds = [1, 2]
+{more}
+
+[rows]
+CE = "CE"
+MINE = "NCE+RCE"
+STAGED = {{loss = "NLNL", method = "nlnl"}}
+
+[overrides]
+epochs = 3
+batch = 16
+"""
+
+
+@pytest.fixture
+def grid(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    encoded.identify.cache_clear()
+    return load_grid(write(tmp_path))
+
+
+def write(folder, more="", dataset="colours.npz", seed=5):
+    numbers = np.random.default_rng(seed)
+    labels = np.arange(80) % 3
+    images = numbers.integers(0, 150, (80, 3, 8, 8), np.uint8)
+    images[np.arange(80), labels] += 60
+    np.savez(folder / "colours.npz", X=images, y=labels)
+    onnx_means(folder / "means.onnx")
+    path = folder / "frozen.toml"
+    path.write_text(TOML.format(dataset=dataset, more=more))
+    return path
+
+
+def test_the_records_of_stacks_are_those_of_single_cells(grid, tmp_path):
+    one, two = Store(tmp_path / "one"), Store(tmp_path / "two")
+    for cell in grid.cells():
+        run_cell(cell, one.path, Settings())
+    tally = run_grids([grid], two, Settings(workers=2, save=True), SILENT)
+    assert (tally.ran, tally.lost) == (12, {})
+    mine, theirs = results(two), results(one)
+    assert mine.keys() == theirs.keys() == {cell.key for cell in grid.cells()}
+    for key, rows in mine.items():
+        for row, other in zip(rows, theirs[key], strict=True):
+            assert row == pytest.approx(other, abs=0.02)
+    assert {path.suffixes[-2] for path in two.path.glob("*.pt")} == {".model"}
+    assert not list(two.path.glob(".*"))
+    assert run_grids([grid], two, Settings(workers=2), SILENT).ran == 0
+    assert not cells_left(grid.cells(), two)
+    assert verify_store(two).problems == ()
+    record = next(iter(two.records().values()))
+    assert record.recipe.name == "frozen"
+    assert record.encoded == grid.source.encoded
+    assert json.loads(json.dumps(record.to_dict()))["encoded"].startswith("means.onnx:")
+    assert Record.from_dict(record.to_dict()) == record
+    table = results_table(collect(grid, two))
+    assert all(entry.count == 2 for row in table.rows for entry in row.entries)
+
+
+def test_other_features_are_other_cells(grid, tmp_path):
+    keys = {cell.key for cell in grid.cells()}
+    pictures = load_grid(write(tmp_path, seed=6))
+    assert keys.isdisjoint(cell.key for cell in pictures.cells())
+    write(tmp_path)
+    about = json.loads((tmp_path / "means.json").read_text())
+    (tmp_path / "means.json").write_text(json.dumps(about | {"mean": [0.5, 0.5, 0.5]}))
+    encoded.identify.cache_clear()
+    assert keys.isdisjoint(cell.key for cell in load_grid(tmp_path / "frozen.toml").cells())
+
+
+def test_features_are_made_once(grid, tmp_path, monkeypatch):
+    made = []
+
+    def counting(*arguments):
+        found = embed(*arguments)
+        made.append(found.made)
+        return found
+
+    def here(cells, store, settings, progress):
+        run_stack(Stack(tuple(cells)), store.path, settings)
+
+    monkeypatch.setattr("noiseproof.encoders.run.embed", counting)
+    monkeypatch.setattr("noiseproof.bench.run.find_engine", lambda _: here)
+    source.load_data.cache_clear()
+    store, part = Store(tmp_path / "runs"), grid.select(seeds=[1])
+    run_grids([part], store, Settings(), SILENT)
+    assert made == [65, 15, 0, 0]  # before any process starts, and in it
+    run_grids([grid.select(seeds=[2])], store, Settings(), SILENT)
+    assert made == [65, 15, 0, 0, 0, 0]  # the process has kept them
+
+
+def test_what_is_trained_at_once(grid):
+    cells = grid.cells()
+    stacks = list(Stacked(cells, 1))
+    assert [len(cells_in(stack)) for stack in stacks] == [6, 6]
+    assert [{cell.seed for cell in stack.cells} for stack in stacks] == [{1}, {2}]
+    assert [c for s in stacks for c in cells_in(s)] == list(cells)
+    assert [len(cells_in(stack)) for stack in Stacked(cells, 4)] == [3, 3, 3, 3]
+    assert stacks[0] in Stacked(cells, 1)
+    digits = load_grid("digits-symmetric").select(seeds=[1]).cells()
+    assert list(Stacked(digits, 1)) == list(digits)
+
+
+def test_a_cell_at_work_elsewhere_holds_up_its_stack(grid, tmp_path):
+    cells = grid.cells()[:3]
+    stack = Stack(tuple(cells))
+    with (
+        locked(tmp_path / "runs" / f".{cells[1].key[:20]}.lock", "it"),
+        pytest.raises(LockedError),
+    ):
+        run_stack(stack, tmp_path / "runs", Settings())
+    assert not list((tmp_path / "runs").glob(".*"))
+    assert [record.key for record in run_stack(stack, tmp_path / "runs", Settings())] == [
+        cell.key for cell in cells
+    ]
+
+
+def test_a_stack_that_was_killed_resumes(grid, tmp_path, monkeypatch):
+    from noiseproof.train.progress import Watcher
+
+    class Stopper(Watcher):
+        def __init__(self, at):
+            self.at, self.begun = at, None
+
+        def begin(self, epochs, samples, done):
+            self.begun = done
+
+        def epoch(self, row):
+            if row.number == self.at:
+                raise KeyboardInterrupt
+
+    stack, out = Stack(tuple(grid.cells()[:6])), tmp_path / "runs"
+    with pytest.raises(KeyboardInterrupt):
+        run_stack(stack, out, Settings(), Stopper(2))
+    (checkpoint,) = out.glob("*.checkpoint.pt")
+    again = Stopper(0)
+    run_stack(stack, out, Settings(), again)
+    assert again.begun == 2
+    assert not checkpoint.exists()
+    whole = tmp_path / "whole"
+    run_stack(stack, whole, Settings())
+    assert results(Store(out)) == results(Store(whole))
+
+
+def test_the_command_and_the_page(grid, tmp_path, capsys):
+    run = ["bench", "run", "frozen.toml", "--seeds", "1", "--store", "runs", "--workers", "1"]
+    assert main(run) == 0
+    assert "frozen: 6 of 6 cells done" in capsys.readouterr().out
+    assert main(["bench", "table", "frozen.toml", "--seeds", "1", "--store", "runs"]) == 0
+    said = capsys.readouterr().out
+    assert "linear head on features of means.onnx" in said
+    assert "Accuracy on wrong training labels, last epoch, symmetric:0.4: CE " in said
+    assert main(["bench", "report", "frozen.toml", "--seeds", "1", "--store", "runs"]) == 0
+    (tmp_path / "packed").mkdir()
+    assert main(["bench", "pack", "frozen.toml", "--store", "runs", "--out", "packed"]) == 0
+    assert main(["bench", "verify", "--store", "packed"]) == 0
+
+
+@pytest.mark.parametrize(("more", "said"), [
+    ('head = "cnn4"', "unknown head 'cnn4'"),
+    ('recipe = "paper"', "its recipe is 'frozen'"),
+    ('head = 3', "expected head to be a text"),
+])  # fmt: skip
+def test_mistakes_in_the_file(tmp_path, more, said):
+    with pytest.raises(ParameterError, match=said):
+        load_grid(write(tmp_path, more))
+
+
+def test_a_head_needs_an_encoder(tmp_path):
+    path = write(tmp_path, 'head = "mlp"')
+    path.write_text(path.read_text().replace('encoder = "means.onnx"\n', ""))
+    with pytest.raises(ParameterError, match="needs an encoder"):
+        load_grid(path)
+
+
+def test_the_head_is_the_network(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    grid = load_grid(write(tmp_path, 'head = "mlp"'))
+    assert {cell.recipe.network for cell in grid.cells()} == {"mlp"}
+    assert variants(grid) == [grid]
+
+
+def test_vectors_have_no_encoder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path)
+    np.savez(tmp_path / "colours.npz", X=np.zeros((10, 4), np.float32), y=np.arange(10) % 2)
+    with pytest.raises(ParameterError, match="is no set of pictures"):
+        run_cell(load_grid(path).cells()[0], tmp_path / "runs", Settings())
+
+
+def test_the_grids_of_the_paper_on_features_need_no_weights():
+    grid = load_grid("cifar10-symmetric-frozen")
+    assert (len(grid.rows), len(grid.cells())) == (17, 255)
+    assert grid.source.encoded.startswith("efficientnet-lite0:579344248a93")
+    plain = load_grid("cifar10-symmetric")
+    assert grid.rows == plain.rows
+    assert grid.source.encoded.endswith(plain.block.first[0].place.data)
