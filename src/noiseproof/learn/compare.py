@@ -6,7 +6,7 @@
 3. Try treatments of doubtful labels on the best learners.
 4. Average the trials that held-out labels cannot tell apart.
 
-With 500 rows or more settings race: all of them run on two folds, and on all folds those that are not
+From 500 rows on settings race: all of them run on two folds, and on all folds those that are not
 clearly behind.
 """
 
