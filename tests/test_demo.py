@@ -51,3 +51,16 @@ def test_it_touches_no_folder_of_someone_else(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(ParameterError, match="is of no demonstration"):
         demo.prepare(tmp_path)
+
+
+def test_it_replaces_no_table_of_someone_else(tmp_path):
+    (tmp_path / "digits.csv").write_text("pixel0,digit\n1,2\n")
+    with pytest.raises(ParameterError, match="is of no demonstration"):
+        demo.prepare(tmp_path)
+    assert (tmp_path / "digits.csv").read_text() == "pixel0,digit\n1,2\n"
+
+
+def test_a_demo_that_was_killed_early_can_be_run_again(tmp_path):
+    files = demo.prepare(tmp_path, seed=1)
+    files.test.unlink()
+    assert demo.prepare(tmp_path, seed=1).test.is_file()

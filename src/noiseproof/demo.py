@@ -1,5 +1,6 @@
 """The files of the demonstration: digits with four labels in ten wrong, as a user has them."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from noiseproof.noise import pair_flip
 RATE = 0.4
 LABEL = "digit"
 TRAIN, TEST, OUT = "digits.csv", "digits-true.csv", "fit"
+COLUMNS = [*(f"pixel{i}" for i in range(64)), LABEL]
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Demo:
 def prepare(folder: Path, seed: int = 1) -> Demo:
     """Write the tables into ``folder``, which is new or from an earlier demonstration."""
     need("fit", "pandas", "sklearn")
-    if folder.exists() and not (folder / TRAIN).is_file():
+    if folder.exists() and not _is_ours(folder):
         raise ParameterError(f"{folder} exists and is of no demonstration; it is left as it is")
     if not folder.resolve().parent.is_dir():
         raise ParameterError(f"no directory {folder.resolve().parent} to make {folder.name} in")
@@ -52,10 +54,22 @@ def prepare(folder: Path, seed: int = 1) -> Demo:
     return Demo(folder / TRAIN, folder / TEST, folder / OUT, noisy.rate)
 
 
+def _is_ours(folder: Path) -> bool:
+    """Tell whether a demonstration wrote the tables of a folder, perhaps not yet all of them."""
+    header = ",".join(COLUMNS).encode() + b"\n"
+    there = [folder / name for name in (TRAIN, TEST) if os.path.lexists(folder / name)]
+    for path in there:
+        if path.is_symlink() or not path.is_file():
+            return False
+        with path.open("rb") as file:
+            if file.read(len(header)) != header:
+                return False
+    return bool(there) or (folder.is_dir() and not os.listdir(folder))
+
+
 def _write(path: Path, digits: Dataset, labels: list[int]) -> None:
     import pandas as pd
 
     pixels = digits.inputs.flatten(1).numpy()
-    frame = pd.DataFrame(pixels, columns=[f"pixel{i}" for i in range(pixels.shape[1])])
-    frame[LABEL] = labels
+    frame = pd.DataFrame(pixels).assign(**{LABEL: labels}).set_axis(COLUMNS, axis=1)
     files.write(path, lambda file: frame.to_csv(file, index=False))
