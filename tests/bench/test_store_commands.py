@@ -101,7 +101,7 @@ def test_an_empty_name_of_a_store(store, capsys, tmp_path, command, empty):
     before = sorted(tmp_path.rglob("*"))
     code, out, err = run(capsys, *command, "--store", empty)
     assert (code, out) == (2, "")
-    assert err == "noiseproof: Invalid value for '--store': it is empty; name a folder of records\n"
+    assert err == "noiseproof: the argument after --store is empty\n"
     assert sorted(tmp_path.rglob("*")) == before
 
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -51,6 +52,10 @@ def main(arguments: list[str] | None = None) -> int:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except MemoryError as error:
         return _complain(f"not enough memory ({error or 'nothing is left'})")
+    except RuntimeError as error:  # torch has no other type for it
+        if not re.search("can't allocate memory|out of memory", str(error)):
+            raise
+        return _complain("not enough memory")
     except KeyboardInterrupt:
         code = INTERRUPTED
     if code == INTERRUPTED:  # typer too makes this of Ctrl-C

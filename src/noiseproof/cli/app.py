@@ -15,6 +15,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+#: More classes would take hours, or more memory than there is.
+MOST_CLASSES = 100_000
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 SeedOption = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
 

@@ -25,13 +25,6 @@ app.add_typer(group, name="bench")
 DEFAULT = ("digits-symmetric", "digits-asymmetric")
 
 
-def read_path(text: str | Path) -> Path:
-    """Return a path; an empty one would silently stand for the working directory."""
-    if not str(text).strip():
-        raise typer.BadParameter("it is empty; name a folder of records")
-    return Path(text)
-
-
 NamesArgument = Annotated[
     list[str] | None,
     typer.Argument(
@@ -44,8 +37,6 @@ StoreOption = Annotated[
     Path,
     typer.Option(
         "--store",
-        parser=read_path,
-        metavar="PATH",
         help="Folder of records, or one packed *.records.xz file.",
     ),
 ]

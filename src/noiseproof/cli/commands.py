@@ -1,5 +1,8 @@
 """Every command, and typer's own complaints as ours."""
 
+import sys
+from itertools import pairwise
+
 import typer.main
 
 from noiseproof.cli import (  # noqa: F401  (each module adds its commands to the app)
@@ -25,6 +28,7 @@ _COMMAND = typer.main.get_command(app)
 
 def run(arguments: list[str] | None = None) -> int:
     """Parse the arguments (of the process if None), run the command, and return its exit code."""
+    _refuse_empty(sys.argv[1:] if arguments is None else arguments)
     try:
         code = _COMMAND(arguments, standalone_mode=False)
     except typer.Exit as stop:
@@ -34,3 +38,13 @@ def run(arguments: list[str] | None = None) -> int:
     except typer.Abort:
         raise KeyboardInterrupt from None
     return code if isinstance(code, int) else 0
+
+
+def _refuse_empty(arguments: list[str]) -> None:
+    """Refuse an empty argument: a path would silently stand for the working directory."""
+    for before, one in pairwise(("", *arguments)):
+        option, equals, value = one.partition("=")
+        if not one.strip():
+            raise ParameterError(f"the argument after {before or 'noiseproof'} is empty")
+        if one.startswith("--") and equals and not value.strip():
+            raise ParameterError(f"the argument after {option} is empty")

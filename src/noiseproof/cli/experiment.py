@@ -47,7 +47,7 @@ def train(
         typer.Option("--resume/--restart", help="Resume a run that was stopped, or start over."),
     ] = True,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
-    threads: Annotated[int, typer.Option(help="CPU threads (0: automatic).", min=0)] = 0,
+    threads: Annotated[int, typer.Option(help="CPU threads (0: automatic).", min=0, max=256)] = 0,
     compiled: Annotated[
         bool, typer.Option("--compile", help="Run the network through torch.compile.")
     ] = False,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import JsonOption, app
+from noiseproof.cli.app import MOST_CLASSES, JsonOption, app
 
 
 @app.command()
@@ -16,7 +16,11 @@ def recommend(
     ],
     classes: Annotated[
         int | None,
-        typer.Option(help="Number of classes (default: the noise's or the data set's).", min=2),
+        typer.Option(
+            help="Number of classes (default: the noise's or the data set's).",
+            min=2,
+            max=MOST_CLASSES,
+        ),
     ] = None,
     dataset: Annotated[
         str | None,

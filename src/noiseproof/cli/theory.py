@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import JsonOption, app
+from noiseproof.cli.app import MOST_CLASSES, JsonOption, app
 
 
 @app.command()
@@ -19,7 +19,10 @@ def audit(
         ),
     ],
     classes: Annotated[
-        int | None, typer.Option(help="Number of classes (default: the noise's, or 10).", min=2)
+        int | None,
+        typer.Option(
+            help="Number of classes (default: the noise's, or 10).", min=2, max=MOST_CLASSES
+        ),
     ] = None,
     noise: Annotated[
         str | None, typer.Option(help="A noise: symmetric:0.8, pair-flip:0.2, matrix:T.csv ...")

@@ -148,6 +148,8 @@ def _load_path(
         if isinstance(name, str) and not suffix and len(path.parts) == 1:
             known(name)
         raise DataError(f"{path}: no such file or folder")
+    if not path.is_file():  # it is read more than once, which a pipe cannot be
+        raise DataError(f"{path}: expected a plain file or a folder, not a pipe or a device")
     if suffix == ".npz":
         return read_npz(path)
     if table.table_suffix(path):

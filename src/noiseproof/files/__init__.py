@@ -16,7 +16,7 @@ A folder carries a manifest of the files that noiseproof wrote into it, so that 
 deletes a file that somebody else put there or changed.
 """
 
-from noiseproof.files.destination import check_file, check_folder
+from noiseproof.files.destination import check_file, check_folder, check_name
 from noiseproof.files.folder import replacing
 from noiseproof.files.lock import is_locked, locked
 from noiseproof.files.manifest import MANIFEST, not_ours, write_manifest
@@ -27,6 +27,7 @@ __all__ = [
     "MANIFEST",
     "check_file",
     "check_folder",
+    "check_name",
     "explained",
     "is_locked",
     "locked",

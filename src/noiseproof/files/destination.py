@@ -55,6 +55,12 @@ def check_ours(folder: Path, name: Path) -> None:
         )
 
 
+def check_name(path: Path) -> None:
+    """Raise ParameterError for a path without a name of its own, such as ``.`` or ``/``."""
+    if not path.name or path.name == "..":
+        raise ParameterError(f"{str(path)!r} names no file or folder to write")
+
+
 def _ask_force(path: Path, force: bool) -> None:
     if not force:
         raise ParameterError(f"{path} exists; nothing is overwritten without --force")
@@ -67,8 +73,7 @@ def _check_parent(path: Path) -> None:
         raise ParameterError(
             f"cannot write {path}: the working directory does not exist any more"
         ) from None
-    if not path.name or path.name == "..":
-        raise ParameterError(f"{str(path)!r} names no file or folder to write")
+    check_name(path)
     if not parent.is_dir():
         raise ParameterError(f"no directory {parent} to make {path.name} in")
     if not os.access(parent, os.W_OK | os.X_OK):

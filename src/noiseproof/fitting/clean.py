@@ -72,6 +72,7 @@ def clean(
     """
     path, out = Path(path), Path(out)
     check_sources(reviewed, proposals)
+    files.check_name(out)
     changes_file = out.with_name(f"{bare_name(out) or 'clean'}-changes.csv")
     _check_kinds(path, out)
     for made in (changes_file,) if path.is_dir() else (out, changes_file):
@@ -114,7 +115,7 @@ def _check_kinds(path: Path, out: Path) -> None:
         if wanted is not None:
             raise ParameterError(f"--out: expected the name of a folder, as {path} is one")
         return
-    if kind is None:
+    if kind is None or not path.is_file():
         raise DataError(
             f"{path}: expected a .csv, .tsv or .parquet file or a folder of pictures; for others, "
             "`noiseproof fit --reviewed` learns from the decisions"

@@ -176,14 +176,7 @@ def fingerprint(seen: Samples | None, rows: int, folder: Path | None) -> str:
 def read_decisions(path: str | Path) -> tuple[tuple[Decision, ...], str]:
     """Return the lines of a reviewed.csv, and the fingerprint of the data it is about."""
     path = Path(path)
-    try:
-        if path.stat().st_size > LONGEST:
-            raise DataError(f"{path}: too long to be a reviewed.csv")
-        text = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
-    except (OSError, UnicodeDecodeError):
-        raise DataError(f"{path}: cannot be read as a UTF-8 CSV") from None
+    text = read_text(path)
     try:
         lines = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=separator_of(text)))
     except csv.Error as error:
@@ -195,6 +188,20 @@ def read_decisions(path: str | Path) -> tuple[tuple[Decision, ...], str]:
             f"{path}: expected the columns {', '.join(COLUMNS)}, as the review page exports them"
         )
     return _decisions(lines, path)
+
+
+def read_text(path: Path) -> str:
+    """Return a small text file that a person made; one that never ends is not read to its end."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(LONGEST + 1)
+        if len(content) > LONGEST:
+            raise DataError(f"{path}: longer than {LONGEST // 10**6} MB")
+        return content.decode("utf-8-sig")
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError):
+        raise DataError(f"{path}: cannot be read as a UTF-8 CSV") from None
 
 
 def _decisions(

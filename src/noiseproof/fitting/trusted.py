@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from noiseproof.data.delimited import separator_of
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.files.spreadsheet import unescape
+from noiseproof.fitting.reviewed import read_text
 from noiseproof.prepare.classes import MISSING, Classes, Codes
 from noiseproof.progress import counted
 
@@ -80,11 +81,11 @@ def _table(path: str) -> Any:
     """Return the file as texts; labels are read as they are written."""
     import pandas as pd
 
+    text = read_text(Path(path))
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
         table = pd.read_csv(
             StringIO(text), sep=separator_of(text), dtype=str, keep_default_na=False
         )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
+    except (pd.errors.ParserError, pd.errors.EmptyDataError):
         raise DataError(f"{path}: expected a CSV file with the columns row and label") from None
     return table.map(unescape)

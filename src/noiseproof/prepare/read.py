@@ -115,6 +115,8 @@ def _kind(path: Path) -> str:
         return "table" if parquet_files(path) else "images"
     if not path.exists():
         raise DataError(f"{path}: no such file or folder")
+    if not path.is_file():  # it is read more than once, which a pipe cannot be
+        raise DataError(f"{path}: expected a plain file or a folder, not a pipe or a device")
     if path.suffix.lower() in array_files.SUFFIXES:
         return "arrays"
     if table_suffix(path):

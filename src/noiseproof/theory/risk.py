@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss
@@ -155,7 +156,7 @@ class RiskSearch:
             [
                 torch.zeros(1, K, dtype=torch.float64),
                 self.weights.clamp_min(1e-9).log()[None],
-                torch.eye(K, dtype=torch.float64)[heavy] * 6,
+                one_hot(heavy, K).double() * 6,
                 torch.randn(16, K, generator=generator, dtype=torch.float64) * 3,
                 self.best_row.clamp_min(-30.0)[None],
             ]

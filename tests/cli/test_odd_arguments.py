@@ -1,0 +1,103 @@
+"""Arguments that nobody means: one line and exit code 2, whatever the command."""
+
+import os
+
+import pytest
+
+from noiseproof.cli import main
+
+
+def run(capsys, *arguments):
+    code = main(list(arguments))
+    return code, *capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "t.csv", "--label", "y", "--out", ""],
+        ["fit", "t.csv", "--label", "y", "--out="],
+        ["fit", "", "--label", "y"],
+        ["fit", "t.csv", "--label", "y", "--encoding", ""],
+        ["predict", "model", "t.csv", "--out", " "],
+        ["clean", "t.csv", "--proposals", "0.5", "--out", ""],
+        ["train", "digits", "--loss", "CE", "--out", ""],
+        ["train", "digits", "--loss", "CE", "--tensorboard="],
+        ["demo", "--out", ""],
+        ["data", "verify", "--data", ""],
+        ["figure", "curves", "--out", ""],
+        [""],
+    ],
+    ids=" ".join,
+)
+def test_an_empty_argument_is_no_folder(capsys, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("noiseproof: the argument after ")
+    assert err.endswith(" is empty\n")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("out", [".", "..", "/"])
+def test_a_place_without_a_name(capsys, tmp_path, monkeypatch, out):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("a,y\n1,u\n")
+    code, _, err = run(capsys, "clean", "t.csv", "--proposals", "0.5", "--out", out)
+    assert (code, err) == (2, f"noiseproof: {out!r} names no file or folder to write\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "pipe.csv", "--label", "y"],
+        ["train", "pipe.csv", "--label", "y", "--loss", "CE"],
+        ["clean", "pipe.csv", "--label", "y", "--proposals", "0.5", "--out", "c.csv"],
+    ],
+    ids=" ".join,
+)
+def test_a_pipe_is_not_waited_for(capsys, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.csv")
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("noiseproof: pipe.csv: expected a ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--reviewed", "--trusted"])
+def test_a_device_that_never_ends_is_not_read_to_its_end(capsys, tmp_path, monkeypatch, option):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("noiseproof.fitting.reviewed.LONGEST", 10**6)
+    rows = [f"{i * i},{'ud'[i % 2]}" for i in range(20)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,y", *rows, ""]))
+    code, _, err = run(capsys, "fit", "t.csv", "--label", "y", option, "/dev/zero")
+    assert (code, err) == (2, "noiseproof: /dev/zero: longer than 1 MB\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["audit", "CE", "--classes", "100000000"],
+        ["audit", "CE", "--classes", "1" + "0" * 30],
+        ["recommend", "--noise", "symmetric:0.2", "--classes", "3000000000"],
+        ["train", "digits", "--loss", "CE", "--threads", "100000"],
+    ],
+    ids=" ".join,
+)
+def test_numbers_far_too_large(capsys, arguments):
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"noiseproof: Invalid value for '{arguments[-2]}'")
+    assert err.count("\n") == 1
+
+
+def test_memory_that_torch_cannot_get_is_one_line(capsys, monkeypatch):
+    def ask(*_, **__):
+        import torch
+
+        torch.empty(10**15)
+
+    monkeypatch.setattr("noiseproof.theory.audit", ask)
+    code, out, err = run(capsys, "audit", "CE")
+    assert (code, out, err) == (2, "", "noiseproof: not enough memory\n")
