@@ -71,6 +71,25 @@ def tolerates(grid: Grid, loss: str, noise: str) -> bool | None:
     return None if T is None else _tolerates(loss, len(T), T.matrix.tobytes())
 
 
+def smallest_margin(grid: Grid, loss: str, noise: str) -> float | None:
+    """Return the margin c * r of the class it is least for; None where r or c is not known."""
+    T = _matrix(noise, _classes(grid), grid.source.name)
+    if T is None:
+        return None
+    try:
+        return _smallest_margin(loss, len(T), T.matrix.tobytes())
+    except NoiseproofError:
+        return None
+
+
+@lru_cache(maxsize=4096)
+def _smallest_margin(loss: str, classes: int, matrix: bytes) -> float | None:
+    T = TransitionMatrix(np.frombuffer(matrix).reshape(classes, classes))
+    found = _audit(loss, classes)
+    values = [one.margin for one in margins(found.loss, found.ratio, T)]
+    return None if None in values else min(value for value in values if value is not None)
+
+
 @lru_cache(maxsize=4096)
 def _tolerates(loss: str, classes: int, matrix: bytes) -> bool | None:
     T = TransitionMatrix(np.frombuffer(matrix).reshape(classes, classes))

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
+from noiseproof.bench.audits import smallest_margin
 from noiseproof.bench.collect import Collected
 from noiseproof.bench.commands import bench_command
 from noiseproof.bench.grid import Grid
@@ -19,6 +20,7 @@ from noiseproof.data import Dataset, TrainTest
 from noiseproof.errors import DataError
 from noiseproof.progress import SILENT, Progress
 from noiseproof.report import figures
+from noiseproof.report.figures.margin import Point
 from noiseproof.report.figures.tsne import Features
 from noiseproof.results import Record, Store, load_model
 from noiseproof.train import Experiment, prepare
@@ -151,6 +153,24 @@ def hyperparameters(material: Material) -> Drawn:
     return Drawn(figures.hyperparameters(runs, noise), _missing(material))
 
 
+def margin(material: Material) -> Drawn:
+    """Draw the margin c * r against the accuracy lost to each noise, from clean labels."""
+    grid, records = material.grid, material.collected.records
+    clean = Collected(grid.select(noises=["none"]), records)
+    panels: dict[str, list[Point]] = {}
+    for name in grid.noises:
+        for row in grid.rows if name != "none" else ():
+            before, after = clean.summary(row, "none"), material.collected.summary(row, name)
+            value = smallest_margin(grid, row.loss, name)
+            if before and after and value is not None:
+                lost = 100 * (before.mean - after.mean)
+                panels.setdefault(name, []).append(Point(row.name, value, lost))
+    if not panels:
+        what = "no row that was run with clean labels and with wrong ones"
+        raise DataError(_nothing(material, what, material.command("--noise", "none")))
+    return Drawn(figures.margin(panels), _missing(material))
+
+
 def noise(material: Material) -> Drawn:
     """Draw the realised transition matrices; the noise is drawn again and checked by its hash."""
     grid, drawn = material.grid, {}
@@ -217,6 +237,7 @@ def _nothing(material: Material, what: str, command: str) -> str:
 FIGURES: dict[str, tuple[Callable[[Material], Drawn], str, tuple[str, ...] | None]] = {
     "tsne": (tsne, "digits-symmetric", ("GCE", "AGCE")),
     "hyperparameters": (hyperparameters, "cifar10-hyperparameters", None),
+    "margin": (margin, "digits-symmetric", None),
     "memorisation": (memorisation, "digits-symmetric", None),
     "noise": (noise, "digits-symmetric", None),
 }

@@ -49,6 +49,7 @@ class Grid:
         overrides: fields of the recipe with values of their own.
         label: the column of labels, where the data is the user's own table.
         encoder: what makes features of the pictures for a head to be trained on; empty for none.
+        head: what is trained on them, ``"linear"`` or ``"mlp"``.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Grid:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     label: str = LABEL
     encoder: str = ""
+    head: str = "linear"
 
     @cached_property
     def source(self) -> Source:
@@ -76,11 +78,9 @@ class Grid:
         """Return the recipe that the grid names."""
         if not self.encoder:
             return find_recipe(self.source.name, self.recipe or None, self.source.shape)
-        if self.recipe not in ("", FROZEN.name):
-            raise ParameterError(
-                f"{self.name} trains a head on features: its recipe is {FROZEN.name!r}"
-            )
-        return FROZEN
+        if self.recipe not in ("", "frozen"):
+            raise ParameterError(f"{self.name} trains a head on features: its recipe is 'frozen'")
+        return FROZEN[self.head]
 
     @cached_property
     def block(self) -> Block:

@@ -17,7 +17,7 @@ from noiseproof.noise import parse
 from noiseproof.paper.parameters import DATASETS as TABLES
 from noiseproof.train import Recipe
 from noiseproof.train.recipe import METHODS
-from noiseproof.train.together import NETWORKS as HEADS
+from noiseproof.train.recipes import FROZEN
 
 FIELDS = (
     "title", "dataset", "label", "encoder", "head", "recipe", "paper", "noises", "seeds", "rows",
@@ -88,9 +88,10 @@ def _read(text: str, name: str, folder: Path) -> Grid:
         noises=_noises(values, folder),
         seeds=_seeds(values),
         paper=_paper(values, dataset),
-        overrides=_overrides(values) | _head(values),
+        overrides=_overrides(values),
         label=_label(values, dataset),
         encoder=_encoder(values.get("encoder", ""), folder),
+        head=_head(values),
     )
     _read_data(grid)
     for row in grid.rows:
@@ -183,15 +184,14 @@ def _encoder(text: str, folder: Path) -> str:
     return str(folder / text) if text and (folder / text).exists() else text
 
 
-def _head(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is trained on an encoder's features, as a field of the recipe."""
-    if "head" not in values:
-        return {}
-    if not values.get("encoder"):
-        raise ParameterError(f"head = {values['head']!r} needs an encoder to be the head of")
-    if (head := values["head"]) not in HEADS:
-        raise ParameterError(f"unknown head {head!r}{did_you_mean(head, HEADS)}")
-    return {"network": head}
+def _head(values: Mapping[str, Any]) -> str:
+    """Return what is trained on an encoder's features."""
+    head: str = values.get("head", "linear")
+    if "head" in values and not values.get("encoder"):
+        raise ParameterError(f"head = {head!r} needs an encoder to be the head of")
+    if head not in FROZEN:
+        raise ParameterError(f"unknown head {head!r}{did_you_mean(head, FROZEN)}")
+    return head
 
 
 def _rows(rows: Any) -> tuple[Row, ...]:

@@ -29,7 +29,9 @@ def run_stack(
     stack: Stack, out: Path, settings: Settings, watch: Watcher | None = None
 ) -> list[Record]:
     """Return the records of cells that are trained at once."""
-    experiments = [_experiment(cell, settings) for cell in stack.cells]
+    first = _experiment(stack.cells[0], settings)
+    others = [_experiment(cell, settings, like=first) for cell in stack.cells[1:]]
+    experiments = [first, *others]
     return complete_together(experiments, out, _machine(settings), watch, save=settings.save)
 
 
@@ -37,10 +39,10 @@ def _machine(settings: Settings) -> Machine:
     return Machine(pick_device(settings.device), threads=1)
 
 
-def _experiment(cell: Cell, settings: Settings) -> Experiment:
+def _experiment(cell: Cell, settings: Settings, like: Experiment | None = None) -> Experiment:
     """Draw the data and the noise of a cell, which must be those that the grid was made of."""
     whole = load_data(cell.dataset, settings.data, cell.fingerprint, cell.label, cell.encoder)
-    experiment = prepare(whole, cell.recipe, cell.loss, cell.noise, cell.seed, settings.data)
+    experiment = prepare(whole, cell.recipe, cell.loss, cell.noise, cell.seed, settings.data, like)
     if experiment_key(experiment) != cell.key:
         raise DataError(
             f"{cell.dataset} or its noise is not what the grid was made of: it changed since, or "

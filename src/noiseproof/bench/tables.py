@@ -69,6 +69,8 @@ def _recipe(grid: Grid) -> tuple[str, ...]:
     said = f"Recipe {recipe.name} ({recipe.hash[:12]}): {recipe.network}, {recipe.epochs} epochs."
     if grid.encoder:
         what = f"a {recipe.network} head on features of {short_name(grid.encoder)}"
+        if recipe.train_size:
+            what += f", {recipe.train_size:,} training images drawn by the seed"
         return (f"Recipe {recipe.name} ({recipe.hash[:12]}): {what}, {recipe.epochs} epochs. "
                 "The encoder is not trained; the paper trains a network.",)  # fmt: skip
     name = grid.source.name

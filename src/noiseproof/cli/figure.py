@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from noiseproof.progress import Progress
 
 #: Those of ``noiseproof.bench.figures``, which takes long to import.
-OF_RUNS = ("tsne", "hyperparameters", "memorisation", "noise")
+OF_RUNS = ("tsne", "hyperparameters", "margin", "memorisation", "noise")
 
 
 @app.command()
@@ -29,7 +29,7 @@ def figure(
         str,
         typer.Argument(
             help="Theory: curves, calibration, conditions or domination. Runs: tsne, "
-            "hyperparameters, memorisation or noise."
+            "hyperparameters, margin, memorisation or noise."
         ),
     ],
     out: Annotated[Path, typer.Option(help="The .svg, .png or .pdf file to write.")],

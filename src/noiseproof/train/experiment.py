@@ -126,17 +126,21 @@ class Experiment:
             generator=torch_generator(stream(self.seed, "initialisation")),
             hidden=recipe.hidden,
         )
-        pipeline = Pipeline(recipe.augment, *self.normalisation, self.train.shape)
-        where = recipe.batch, device, world
+        if like is not None:
+            train, test = like.train, like.test
+        else:
+            pipeline = Pipeline(recipe.augment, *self.normalisation, self.train.shape)
+            train = open_batches(self.train, pipeline, recipe.batch, device, world)
+            test = open_batches(self.test, pipeline, recipe.batch, device, world)
         return Job(
             network=machine.place(network),
             method=make_method(recipe.method, self.loss.to(device), recipe.epochs),
             recipe=recipe,
             seed=self.seed,
-            train=like.train if like else open_batches(self.train, pipeline, *where),
+            train=train,
             given=self.corruption.labels.to(device),
             true=self.train.labels.to(device),
-            test=like.test if like else open_batches(self.test, pipeline, *where),
+            test=test,
             answers=self.test.labels.to(device),
             machine=machine,
         )
@@ -149,6 +153,7 @@ def prepare(
     noise: str = "none",
     seed: int = 1,
     directory: str | Path | None = None,
+    like: Experiment | None = None,
 ) -> Experiment:
     """Draw the samples and the noise of an experiment.
 
@@ -159,6 +164,7 @@ def prepare(
         noise: such as ``"symmetric:0.4"``.
         seed: one for everything that is drawn.
         directory: where the files of human labels are.
+        like: an experiment of the same data, sizes and seed: its samples are shared, not copied.
 
     >>> from noiseproof.data import load
     >>> from noiseproof.train import recipe
@@ -178,8 +184,11 @@ def prepare(
     if isinstance(spec, HumanNoise):
         human = human_labels(data.train, directory)[spec.which]
     rows = positions(len(data.train), recipe.train_size, seed, "training subset")
-    train = subset(data.train, rows)
-    test = subset(data.test, positions(len(data.test), recipe.test_size, seed, "test subset"))
+    if like is not None:
+        train, test = like.train, like.test
+    else:
+        train = subset(data.train, rows)
+        test = subset(data.test, positions(len(data.test), recipe.test_size, seed, "test subset"))
     corruption = spec.apply(
         train.labels,
         seed=seed,

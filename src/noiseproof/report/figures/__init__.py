@@ -18,6 +18,7 @@ from noiseproof.report.figures.conditions import conditions
 from noiseproof.report.figures.curves import curves
 from noiseproof.report.figures.domination import domination
 from noiseproof.report.figures.hyperparameters import hyperparameters
+from noiseproof.report.figures.margin import margin
 from noiseproof.report.figures.memorisation import memorisation
 from noiseproof.report.figures.noise import noise
 from noiseproof.report.figures.tsne import tsne
@@ -30,4 +31,4 @@ FIGURES: dict[str, Callable[[Progress], Figure]] = {
     "domination": lambda _: domination(),
 }
 
-__all__ = ["FIGURES", "hyperparameters", "memorisation", "noise", "tsne"]
+__all__ = ["FIGURES", "hyperparameters", "margin", "memorisation", "noise", "tsne"]
