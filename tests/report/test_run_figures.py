@@ -161,3 +161,20 @@ def test_a_network_of_another_run_is_refused(grid):
     store.files(one).model.replace(store.files(two).model)
     with pytest.raises(DataError, match="the network of another run"):
         FIGURES["tsne"][0](material)
+
+
+def test_the_margin_figure_has_a_point_a_loss_and_the_correlation():
+    grid = load_grid("digits-asymmetric").select(rows=["CE", "AUL", "NLNL"], seeds=[1])
+    whole = grid.select(noises=["none", *grid.noises])
+    after = {"CE": 0.5, "AUL": 0.8, "NLNL": 0.7}
+    store = Made(whole, lambda cell: 0.9 if cell.noise == "none" else after[cell.row])
+    drawn = FIGURES["margin"][0](Material(Collected(grid, store.records()), store))
+    assert [ax.get_title() for ax in drawn.figure.axes] == [
+        f"{noise}\nrank correlation -1.00" for noise in grid.noises
+    ]
+    (points,) = drawn.figure.axes[-1].collections
+    # CE: r = 0. AUL(a=3, p=0.1): r = 1, c = 0.6 / 0.4. The ratio of NLNL is not known.
+    assert points.get_offsets().tolist() == [
+        pytest.approx([0.0, 40.0]),
+        pytest.approx([1.5, 10.0]),
+    ]

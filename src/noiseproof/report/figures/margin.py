@@ -66,5 +66,6 @@ def margin(panels: Mapping[str, Sequence[Point]]) -> Figure:
             ax.axvline(1.0, linewidth=0.6, linestyle=":", color="grey")
             ax.set_title(f"{noise}\nrank correlation {rank_correlation(points):+.2f}", fontsize=8)
             ax.set_xlabel("margin c·r")
+            ax.margins(x=0.18)
         axes[0][0].set_ylabel("accuracy lost to noise, points", fontsize=8)
     return figure
