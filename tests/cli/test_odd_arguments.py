@@ -1,10 +1,13 @@
 """Arguments that nobody means: one line and exit code 2, whatever the command."""
 
+import json
 import os
+from pathlib import Path
 
 import pytest
 
 from noiseproof.cli import main
+from noiseproof.cli.app import print_json
 
 
 def run(capsys, *arguments):
@@ -101,3 +104,13 @@ def test_memory_that_torch_cannot_get_is_one_line(capsys, monkeypatch):
     monkeypatch.setattr("noiseproof.theory.audit", ask)
     code, out, err = run(capsys, "audit", "CE")
     assert (code, out, err) == (2, "", "noiseproof: not enough memory\n")
+
+
+def test_json_is_safe_on_a_terminal_and_the_same_to_a_program(capsys):
+    odd = ["\x1b[31m\n", "caf\u00e9", "\udc80", "\U000e0001"]
+    content = {"cat\x9b2J\u202e": odd, "path": Path("a")}
+    print_json(content)
+    out = capsys.readouterr().out
+    assert out.replace("\n", "").isprintable()
+    assert "caf\u00e9" in out
+    assert json.loads(out) == content | {"path": "a"}

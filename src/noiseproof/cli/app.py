@@ -1,7 +1,8 @@
 """The application object that every command registers with, and the options they share."""
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,6 +33,12 @@ EmbeddingsOption = Annotated[
     Path | None,
     typer.Option(help="Features to use instead: .npy, or X in an .npz, one row for each row."),
 ]
+
+
+def print_json(content: Any) -> None:
+    """Print JSON that is safe on a terminal: control characters of data are JSON's own escapes."""
+    text = json.dumps(content, indent=1, ensure_ascii=False, default=str)
+    print("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
 
 
 @app.callback(invoke_without_command=True)

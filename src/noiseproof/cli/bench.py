@@ -1,6 +1,5 @@
 """Commands of the benchmark: bench run, status, list."""
 
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noiseproof.cli.app import JsonOption, app
+from noiseproof.cli.app import JsonOption, app, print_json
 from noiseproof.cli.experiment import DataOption, QuietOption
 from noiseproof.cli.selecting import selecting
 from noiseproof.errors import DataError
@@ -93,7 +92,7 @@ def run_bench(
     if as_json:
         lost = {str(cell): reason for cell, reason in tally.lost.items()}
         grids_found = [status.to_dict() for status in found]
-        print(json.dumps({"ran": tally.ran, "lost": lost, "grids": grids_found}, indent=1))
+        print_json({"ran": tally.ran, "lost": lost, "grids": grids_found})
     else:
         print(f"{count(tally.ran, 'cell')} run, records in {store}", *found, sep="\n")
     if tally.lost:
@@ -132,7 +131,7 @@ def show_status(
     if not names:
         found = [status for status in found if status.missing < status.cells]
     if as_json:
-        print(json.dumps([status.to_dict() for status in found], indent=1))
+        print_json([status.to_dict() for status in found])
         return
     print(*found, sep="\n") if found else print(f"no record of any grid in {store}")
     for line in dict.fromkeys(line for status in found for line in status.problems):
@@ -161,7 +160,7 @@ def list_grids(as_json: JsonOption = False) -> None:
         rows = [
             {"name": grid.name, "title": grid.title, "cells": len(grid.block)} for grid in grids
         ]
-        print(json.dumps(rows, indent=1))
+        print_json(rows)
         return
     for grid in grids:
         print(f"{grid.name:<24} {len(grid.block):>4} cells  {grid.title}")

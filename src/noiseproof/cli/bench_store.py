@@ -1,13 +1,12 @@
 """Commands for a store as a whole: bench verify, pack, unpack."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import JsonOption
+from noiseproof.cli.app import JsonOption, print_json
 from noiseproof.cli.bench import StoreOption, check_there, group
 from noiseproof.errors import DataError
 
@@ -25,7 +24,7 @@ def verify(store: StoreOption = Path("runs"), as_json: JsonOption = False) -> No
     check_there(store)
     found = verify_store(Store(store))
     if as_json:
-        print(json.dumps(asdict(found), indent=1))
+        print_json(asdict(found))
     else:
         print(*found.problems, f"{store}: {count(found.records, 'record')} verified", sep="\n")
     if found.problems:

@@ -1,12 +1,11 @@
 """The command that shows and clears the cache of embeddings."""
 
-import json
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import JsonOption, app
+from noiseproof.cli.app import JsonOption, app, print_json
 from noiseproof.progress import printable
 
 MEGA = 10**6
@@ -34,7 +33,7 @@ def cache(
             "folder": folder, "bytes": total, "limit": most, "removed": removed,
             "encoders": [asdict(one) for one in held],
         }  # fmt: skip
-        print(json.dumps(content, indent=1, ensure_ascii=False))
+        print_json(content)
         return
     if clear:
         print(f"removed {removed / MEGA:,.1f} MB")

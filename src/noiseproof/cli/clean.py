@@ -1,12 +1,11 @@
 """The command that writes data with corrected labels."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import EncodingOption, ForceOption, JsonOption, QuietOption, app
+from noiseproof.cli.app import EncodingOption, ForceOption, JsonOption, QuietOption, app, print_json
 from noiseproof.progress import counted, printable
 
 
@@ -59,7 +58,7 @@ def clean(
             "out": str(made.out), "changes_file": str(made.changes_file), "rows": made.rows,
             "changed": len(made.changes),
         }  # fmt: skip
-        print(json.dumps(content, indent=1, ensure_ascii=False))
+        print_json(content)
     elif not quiet:
         told = f"{len(made.changes):,} of {counted(made.rows, 'label')} changed"
         print(printable(f"wrote {made.out} ({told}) and {made.changes_file}"))

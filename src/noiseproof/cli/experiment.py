@@ -1,13 +1,12 @@
 """Commands that need data: train, and data list, fetch, verify."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noiseproof.cli.app import JsonOption, SeedOption, app
+from noiseproof.cli.app import JsonOption, SeedOption, app, print_json
 from noiseproof.errors import DataError, NoiseproofError, ParameterError
 from noiseproof.progress import counted, on_terminal
 
@@ -115,7 +114,7 @@ def train(
         watch = _watcher(silent, tensorboard if world.is_main else None)
         record = complete(experiment, out, machine, watch, resume=resume, save=save)
     if world.is_main and as_json:
-        print(json.dumps(record.to_dict(), indent=1))
+        print_json(record.to_dict())
     if record.status == "failed":
         raise NoiseproofError(str(record))
     if world.is_main and not as_json:
@@ -158,7 +157,7 @@ def list_data(data: DataOption = None, as_json: JsonOption = False) -> None:
 
     found = available(data)
     if as_json:
-        print(json.dumps([asdict(entry) for entry in found], indent=1, default=str))
+        print_json([asdict(entry) for entry in found])
         return
     for entry in found:
         where = "built in" if entry.built_in else entry.where or "not here"
@@ -199,7 +198,7 @@ def verify_data(
     wrong = [c for found in checks.values() for c in found if c.state in ("wrong", "missing")]
     if as_json:
         every = [asdict(check) for found in checks.values() for check in found]
-        print(json.dumps(every, indent=1, default=str))
+        print_json(every)
     elif not wrong:
         for each, found in checks.items():
             for check in found:

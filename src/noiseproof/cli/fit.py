@@ -1,6 +1,5 @@
 """The commands for a user's own data: fit and demo."""
 
-import json
 import sys
 import warnings
 from pathlib import Path
@@ -16,6 +15,7 @@ from noiseproof.cli.app import (
     QuietOption,
     SeedOption,
     app,
+    print_json,
 )
 from noiseproof.errors import DataWarning
 from noiseproof.progress import on_terminal, printable
@@ -119,7 +119,7 @@ def fit(
         encoding=encoding, strict=strict,
     )  # fmt: skip
     if as_json:
-        print(json.dumps(fitted.summary | {"folder": str(folder)}, indent=1, ensure_ascii=False))
+        print_json(fitted.summary | {"folder": str(folder)})
     else:
         crowd = "annotators.csv, ask_again.csv, " if fitted.crowd is not None else ""
         names = f"report.html, suspect_rows.csv, {crowd}summary.json, model"

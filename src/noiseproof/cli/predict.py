@@ -1,6 +1,5 @@
 """The command that predicts with a fitted model."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +13,7 @@ from noiseproof.cli.app import (
     JsonOption,
     QuietOption,
     app,
+    print_json,
 )
 from noiseproof.progress import counted, on_terminal, printable
 
@@ -70,7 +70,7 @@ def predict(
             "out": str(out), "rows": found.rows, "counts": found.counts, "notes": found.notes,
             "warnings": found.warnings,
         }  # fmt: skip
-        print(json.dumps(content, indent=1, ensure_ascii=False))
+        print_json(content)
     elif not quiet:
         shares = [f"{name} {count:,}" for name, count in list(found.counts.items())[:6]]
         print(printable(f"wrote {out}: {counted(found.rows, 'row')} ({', '.join(shares)})"))

@@ -1,11 +1,10 @@
 """The command recommend."""
 
-import json
 from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import MOST_CLASSES, JsonOption, app
+from noiseproof.cli.app import MOST_CLASSES, JsonOption, app, print_json
 
 
 @app.command()
@@ -43,4 +42,4 @@ def recommend(
 
     chosen = MARGIN if margin is None else margin
     found = advise(noise, classes, margin=chosen, dataset=dataset)
-    print(json.dumps(found.to_dict(), indent=1) if as_json else found)
+    print_json(found.to_dict()) if as_json else print(found)

@@ -1,12 +1,11 @@
 """The command audit."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import MOST_CLASSES, JsonOption, app
+from noiseproof.cli.app import MOST_CLASSES, JsonOption, app, print_json
 
 
 @app.command()
@@ -45,6 +44,6 @@ def audit(
         check(plot)
     with errors_of_its_own(loss):
         result = audit_loss(named_loss(loss), classes=classes, noise=noise)
-    print(json.dumps(result.to_dict(), indent=2) if as_json else result)
+    print_json(result.to_dict()) if as_json else print(result)
     if plot is not None:
         save(result.plot(), plot)
