@@ -26,7 +26,9 @@ BYTE = 256
 #: where the label's probability is near 0.
 WARM = 0.2
 RATE = 0.02
-LEAST_STEPS = 300
+#: With 300, models of ten spoiled tables were right on 0.5 (CE) and 0.9 points (GCE) fewer true
+#: labels; on six clean tables there was no difference.
+LEAST_STEPS = 200
 #: The bytes of weights, gradients and Adam's averages to hold at once.
 ROOM = 2**26
 BLOCK = 512
@@ -139,7 +141,7 @@ def steps_and_size(rows: int, epochs: int) -> tuple[int, int]:
     """Return the number of steps and the batch size.
 
     >>> [steps_and_size(rows, 10) for rows in (100, 1_000, 25_600, 1_000_000)]
-    [(300, 100), (300, 128), (500, 512), (9770, 1024)]
+    [(200, 100), (200, 128), (500, 512), (9770, 1024)]
     """
     size = min(rows, max(128, min(rows // 50, 1024)))
     return max(LEAST_STEPS * epochs // 10, epochs * math.ceil(rows / size)), size
