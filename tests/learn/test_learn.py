@@ -1,5 +1,6 @@
 """Learning from noisy labels: what is chosen, what it is judged by, what it leaves behind."""
 
+import re
 import warnings
 from types import SimpleNamespace
 
@@ -120,6 +121,22 @@ def test_no_time_still_gives_a_model():
     X, given, _, X_test, test = digits(0.3)
     learned = learn(X, given, 10, learners=["linear"], minutes=0)
     assert (learned.model.probabilities(X_test).argmax(1) == test).mean() > 0.5
+    assert learned.notes == ("the time was up before everything was tried; --minutes allows more",)
+
+
+def test_the_time_that_is_left_is_shown():
+    class Shown(Progress):
+        def update(self, done, total, note=""):
+            notes.append(note)
+
+    notes = []
+    X, y = make_classification(200, 5, random_state=0)
+    learned = learn(
+        X.astype(np.float32), y, 2, learners="linear", losses=["CE"], minutes=50, progress=Shown()
+    )
+    assert notes
+    assert all(re.fullmatch(r"at most \d+:\d\d left to try more", note) for note in notes)
+    assert learned.notes == ()
 
 
 def test_a_learner_that_is_not_there_is_one_line(monkeypatch):

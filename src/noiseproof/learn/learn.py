@@ -26,6 +26,7 @@ from noiseproof.progress import SILENT, Progress
 #: Below this many rows, held-out labels cannot tell one setting from another.
 FEW = 100
 MINUTES = 5.0
+LATE = "the time was up before everything was tried; --minutes allows more"
 
 
 class Suspects(NamedTuple):
@@ -151,6 +152,8 @@ def learn(
         chosen = _few(few)
     else:
         chosen = compare(few, kinds, losses, search)
+        if few.late and len(kept) == len(labels):
+            notes.append(LATE)
     progress.step("train")
     used = few
     if len(kept) == len(labels):

@@ -127,6 +127,14 @@ class Folds:
         return time.monotonic() > self.deadline
 
     @property
+    def left(self) -> str:
+        """The time that is left, in words; empty without a limit."""
+        if math.isinf(self.deadline):
+            return ""
+        minutes, seconds = divmod(max(0, round(self.deadline - time.monotonic())), 60)
+        return f"at most {minutes}:{seconds:02d} left to try more"
+
+    @property
     def patient(self) -> "Folds":
         """The same without a time limit."""
         return replace(self, deadline=math.inf)
@@ -266,7 +274,7 @@ class Folds:
             partial(self._job, group, [rows[at[id(task)]] for task in group], keep)
             for group in groups
         ]
-        found = parallel.run(jobs, lambda done: self.progress.update(done, len(jobs)))
+        found = parallel.run(jobs, lambda done: self.progress.update(done, len(jobs), self.left))
         out: list[Any] = [None] * len(tasks)
         for group, answers in zip(groups, found, strict=True):
             for task, answer in zip(group, answers, strict=True):
