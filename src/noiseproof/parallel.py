@@ -40,13 +40,17 @@ def one_thread() -> Iterator[None]:
 
 
 def run(
-    jobs: Sequence[Callable[[], Result]], done: Callable[[int], None] | None = None
+    jobs: Sequence[Callable[[], Result]],
+    done: Callable[[int], None] | None = None,
+    stop: Callable[[], None] | None = None,
 ) -> list[Result]:
     """Return the results of the jobs in order; raise the first error.
 
     Args:
         jobs: functions that release the interpreter's lock while they compute.
         done: called after each job with the number of finished jobs.
+        stop: called after an error or an interruption, while jobs that have begun go on: it may
+            ask them to end early.
     """
     out: list[Result] = []
     with one_thread(), ThreadPoolExecutor(max(1, min(cores(), len(jobs)))) as pool:
@@ -59,5 +63,7 @@ def run(
         except BaseException:
             for future in started:
                 future.cancel()
+            if stop is not None:
+                stop()
             raise
     return out

@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 import time
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from PIL import Image
 from tiny_encoders import fresh, photos  # noqa: F401
 
-from noiseproof import files
+from noiseproof import files, parallel
 from noiseproof.cli import main
 from noiseproof.encoders import cache, run
 from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity
@@ -77,6 +78,40 @@ def test_interrupted_work_goes_on_where_it_was(monkeypatch):
     assert (embed(encoder, Texts(TEXT)).values == WANTED).all()
     # At most a chunk of each worker was lost.
     assert len(encoder.seen) <= len(set(TEXT)) - 40 + 8 * (os.cpu_count() or 1)
+
+
+def test_an_interruption_ends_running_work_and_keeps_what_was_made():
+    class Interrupted(Counting):
+        def encode(self, batch):
+            if not begun.is_set():
+                begun.set()
+                raise KeyboardInterrupt
+            time.sleep(0.01)
+            return super().encode(batch)
+
+    texts, begun = [f"text {i:04d}" for i in range(4000)], threading.Event()
+    first, second = Interrupted(), Counting()
+    with pytest.raises(KeyboardInterrupt):
+        embed(first, Texts(texts))
+    embed(second, Texts(texts))
+    assert sorted(first.seen + second.seen) == texts  # nothing twice, nothing lost
+
+
+def test_running_jobs_are_asked_to_stop():
+    asked, running = threading.Event(), threading.Event()
+
+    def fails():
+        running.wait(2)
+        raise KeyboardInterrupt
+
+    def runs():
+        running.set()
+        heard.append(asked.wait(10))
+
+    heard = []
+    with pytest.raises(KeyboardInterrupt):
+        parallel.run([fails, runs], stop=asked.set)
+    assert heard in ([True], [])  # on one core it is cancelled before it begins
 
 
 def test_texts_of_like_length_go_together():

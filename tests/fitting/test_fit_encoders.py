@@ -44,6 +44,7 @@ def test_photos_by_an_onnx_file_from_the_command_line(tmp_path, capsys, monkeypa
     folder, encoder = photos(tmp_path / "photos", 20), onnx_means(tmp_path / "means.onnx")
     name = "<img src=x onerror=alert(1)>.png"
     (folder / "red" / name).write_bytes(b"no picture")
+    (folder / "red" / "gone.png").symlink_to("nowhere.png")
     words = ("--encoder", encoder, "--learner", "linear", "--minutes", 0, "--out", "fit")
     code, out, _ = run(capsys, "fit", folder, *words)
     assert code == 0
@@ -51,7 +52,11 @@ def test_photos_by_an_onnx_file_from_the_command_line(tmp_path, capsys, monkeypa
     assert "pictures encoded by" in out
     assert "<img src=x" not in Path("fit/report.html").read_text("utf-8")
     summary = json.loads(Path("fit/summary.json").read_text("utf-8"))
-    assert summary["data"]["unread"] == [f"red/{name} (of no known format)"]
+    unread = summary["data"]["unread"]
+    assert unread == [
+        f"red/{name} (of no known format)",
+        "red/gone.png (the file cannot be opened)",
+    ]
     assert summary["data"]["rows"] == 40
     assert summary["accuracy"]["noisy"]["value"] == 1.0
     described = json.loads(Path("fit/model/features.json").read_text("utf-8"))["encoder"]

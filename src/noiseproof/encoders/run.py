@@ -15,7 +15,7 @@ from noiseproof.encoders import cache
 from noiseproof.encoders.encoder import Encoder
 from noiseproof.progress import SILENT, Progress
 
-#: The most embeddings that are written at a time, and so the most that an interruption costs.
+#: The most embeddings that are written at a time, and so the most that a kill costs a core.
 CHUNK = 256
 
 
@@ -68,10 +68,13 @@ def embed(encoder: Encoder, inputs: Inputs, progress: Progress = SILENT) -> Embe
     todo = inputs.order(np.array([at for key, at in first.items() if key not in known], np.int64))
     problems = {at: inputs.problem(at, None) for at, key in enumerate(keys) if key is None}
     start, rate = time.perf_counter(), _Rate(len(todo), encoder.identity.encodes, progress)
+    interrupted = threading.Event()
 
     def make(chunk: NDArray[np.int64]) -> cache.Vectors:
         made = cache.Vectors()
         for batch in _split(chunk, encoder.batch):
+            if interrupted.is_set():  # keep what there is
+                break
             good, loaded = [], []
             for at in batch.tolist():
                 try:
@@ -89,7 +92,7 @@ def embed(encoder: Encoder, inputs: Inputs, progress: Progress = SILENT) -> Embe
 
     size = int(np.clip(-(-len(todo) // (4 * parallel.cores())), encoder.batch, CHUNK))
     jobs: list[Callable[[], cache.Vectors]] = [partial(make, c) for c in _split(todo, size)]
-    for vectors in parallel.run(jobs) if jobs else ():
+    for vectors in parallel.run(jobs, stop=interrupted.set) if jobs else ():
         known |= vectors
     seconds = time.perf_counter() - start
     if jobs:

@@ -164,7 +164,8 @@ def fingerprint(seen: Samples | None, rows: int, folder: Path | None) -> str:
     if seen is None:
         return f"labels-{rows}"
     if folder is not None and seen.rows is not None:
-        sizes = {shown(f.relative_to(folder)): f.stat().st_size for f in folder.rglob("*")}
+        files = [file for file in folder.rglob("*") if file.is_file()]
+        sizes = {shown(file.relative_to(folder)): file.stat().st_size for file in files}
         for name in seen.rows:
             made.update(f"{name}\t{sizes.get(name, 0)}\n".encode())
         return f"pictures-{made.hexdigest()[:16]}"
