@@ -107,6 +107,23 @@ def test_names_are_text_and_the_page_asks_for_nothing(page):
     assert browser.complaints == []
 
 
+def test_rows_may_have_the_names_of_what_javascript_objects_have(home, page, tmp_path):
+    browser, (doubtful, _) = page
+    names = ("constructor", "__proto__")
+    text = (home[0] / "pets-fit" / "report.html").read_text("utf-8")
+    for row, name in zip(doubtful, names, strict=False):
+        assert f'"n": "{row}"' in text
+        text = text.replace(f'"n": "{row}"', f'"n": "{name}"')
+    (tmp_path / "named.html").write_text(text, "utf-8")
+    browser.open(tmp_path / "named.html")
+    browser.run("document.getElementById('review').focus()")
+    assert status(browser).startswith("0 of")
+    browser.press("k", "k")
+    assert set(exported(browser)) == set(names)
+    browser.reload()
+    assert status(browser).startswith("2 of")
+
+
 def test_the_random_list_hides_proposals_and_measures_exactly(home, page):
     browser, (_, random) = page
     fitted = home[2]

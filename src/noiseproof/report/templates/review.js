@@ -14,7 +14,7 @@
   const isRandom = new Map(data.random.map((at, i) => [at, i]));
 
   // What was decided: by the name of the row {v: decision, l: class, via: list}.
-  const state = { decided: {}, history: [] };
+  const state = { decided: Object.create(null), history: [] }; // a row may be called "constructor"
   for (const one of data.before) {
     const label = data.classes.indexOf(one.label);
     state.decided[one.row] = { v: one.decision, l: label, via: one.random ? "random" : "doubtful", g: one.given };
