@@ -1,7 +1,11 @@
 """Each kind of encoder: what it computes, what it refuses, and that it runs nobody's code."""
 
+import hashlib
 import json
+import os
 import pickle
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +14,7 @@ from tiny_encoders import fresh, onnx_means, onnx_words, picture_folder, text_fo
 
 from noiseproof.encoders import choose, hub, lite0
 from noiseproof.encoders.choose import Facts, load
-from noiseproof.encoders.encoder import PICTURES, TEXTS
+from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity
 from noiseproof.errors import DataError, MissingExtraError, ParameterError
 from noiseproof.models.efficientnet_lite0 import EfficientNetLite0
 
@@ -143,9 +147,14 @@ def test_what_is_encoded_must_fit_the_encoder(tmp_path):
             choose.choose(word, facts)
 
 
+def listed(*files):
+    """What Hugging Face says about a model that has these files."""
+    return SimpleNamespace(siblings=[SimpleNamespace(rfilename=name) for name in files])
+
+
 def test_what_is_nowhere_is_one_line_and_only_a_named_model_is_fetched(tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr("huggingface_hub.list_repo_files", lambda _: ["model.safetensors"])
+    monkeypatch.setattr("huggingface_hub.model_info", lambda _: listed("model.safetensors"))
     monkeypatch.setattr(
         "huggingface_hub.snapshot_download", lambda *a, **k: asked.append(a) or 1 / 0
     )
@@ -169,7 +178,7 @@ def test_what_is_nowhere_is_one_line_and_only_a_named_model_is_fetched(tmp_path,
 )
 def test_pickled_weights_are_fetched_only_where_there_are_no_others(monkeypatch, files, fetched):
     asked = []
-    monkeypatch.setattr("huggingface_hub.list_repo_files", lambda _: files)
+    monkeypatch.setattr("huggingface_hub.model_info", lambda _: listed(*files))
     monkeypatch.setattr(
         "huggingface_hub.snapshot_download",
         lambda _, allow_patterns: asked.append(allow_patterns) or "/fetched",
@@ -190,6 +199,12 @@ def test_a_slip_in_the_name_of_an_encoder_is_not_looked_up_elsewhere():
         choose.choose("patchs", Facts(PICTURES, 9, 64))
     with pytest.raises(DataError, match="not in the local cache"):  # may be there: no slip
         load("bert-base-uncased", TEXTS)
+
+
+def test_a_model_fitted_by_a_network_predicts_by_no_other_features():
+    for word in ("auto", "patches", "tfidf"):
+        with pytest.raises(ParameterError, match=f"--encoder {word}: expected the network that"):
+            choose.reopen(Identity(word, "0" * 64, PICTURES, 32, 3))
 
 
 def test_a_wrong_limit_of_the_cache_is_refused_before_an_encoder_is_loaded(monkeypatch):
@@ -258,6 +273,21 @@ def test_lite0_knows_photos():
     found = embed(load(lite0.NAME, PICTURES, typical=32), PictureArray(images)).values
     right = RidgeClassifier(100.0).fit(found[:400], labels[:400]).score(found[400:], labels[400:])
     assert right > 0.65  # pixels give about 0.25, patches about 0.45
+
+
+@pytest.mark.realdata
+def test_minilm_gives_the_published_similarities():
+    folder = Path(os.environ.get("NOISEPROOF_DATA", "")) / "all-MiniLM-L6-v2"
+    if not (folder / "model.safetensors").is_file():
+        pytest.skip(f"needs the model in {folder}")
+    found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    assert found == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+    v = load(str(folder), TEXTS).encode([
+        "The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium.",
+    ])  # fmt: skip
+    # From the first example in the documentation of sentence-transformers.
+    wanted = [[1, 0.6660, 0.1046], [0.6660, 1, 0.1411], [0.1046, 0.1411, 1]]
+    np.testing.assert_allclose(v @ v.T, wanted, atol=1e-3)
 
 
 def test_lite0_sees_the_same_whatever_the_batch(weights):

@@ -69,6 +69,8 @@ def load(
 ) -> Encoder:  # fmt: skip
     """Load the encoder that a word means."""
     cache.limit()  # a wrong setting is refused before any work
+    if word in (AUTO, *PLAIN.values()):
+        raise ParameterError(f"--encoder {word}: expected the network that the model was fitted by")
     _check_spelling(word)
     found: Encoder
     if lite0.claims(word):

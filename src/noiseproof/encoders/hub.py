@@ -57,10 +57,12 @@ def _not_here(name: str) -> Path:
 
 def _fetched(name: str) -> Path:
     need("encoders", "huggingface_hub")
-    from huggingface_hub import list_repo_files, snapshot_download
+    from huggingface_hub import model_info, snapshot_download
 
     try:
-        weights = _weights(name, list_repo_files(name))
+        # list_repo_files would try five times, and print a line each time.
+        files = [file.rfilename for file in model_info(name).siblings or ()]
+        weights = _weights(name, files)
         return Path(snapshot_download(name, allow_patterns=[*PATTERNS, weights]))
     except DataError:
         raise
