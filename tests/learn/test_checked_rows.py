@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from noiseproof.learn.compare import _decide
+from noiseproof.learn.choice import choose
 from noiseproof.learn.learn import learn
 from noiseproof.learn.learner import Problem
 from noiseproof.learn.linear import Linear
@@ -59,7 +59,7 @@ def rivals(noisy: tuple[int, int], true: tuple[int, int], misled: float) -> str:
         p = np.stack([right, 1 - right], axis=1).astype(np.float32)
         trials.append(Trial(Setting(name), p, right, folds.share(5), 0.0))
     noise = SimpleNamespace(rate=0.3, rate_interval=(0.2, 0.4), clean_level_interval=(1.0, 2.0))
-    chosen = _decide(folds, trials, None, noise)
+    chosen = choose(folds, trials, None, noise)
     assert chosen.checked.sum() in true
     return chosen.settings[0].learner.name
 

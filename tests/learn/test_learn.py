@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits, make_classification
 from noiseproof import noise
 from noiseproof.errors import MissingExtraError, ParameterError
 from noiseproof.learn import search as searching
-from noiseproof.learn.compare import Chosen, _decide
+from noiseproof.learn.choice import Chosen, choose
 from noiseproof.learn.decide import PEERS, in_the_race, peers, plain, preferred, structured
 from noiseproof.learn.discriminant import Discriminant
 from noiseproof.learn.ensemble import Ensemble, sharpness_for
@@ -203,6 +203,7 @@ def estimated(rate: float, clean_level: float, certain: bool = True) -> SimpleNa
         rate=rate,
         rate_interval=(rate / 2 if certain else 0.0, 2 * rate),
         clean_level_interval=(clean_level, 2 * clean_level),
+        decisive=certain,
     )
 
 
@@ -215,7 +216,8 @@ def test_where_classes_are_easy_to_tell_a_level_model_that_tells_them_is_preferr
     clean = estimated(0.01, clean_level=3)
     every = [flexible, level, behind]
     assert preferred(every, easy) == [level]
-    for found in (hard, clean):  # 69 % of 70 % that can be told, and of 90 and 99 %
+    unsure = estimated(0.3, clean_level=3, certain=False)
+    for found in (hard, clean, unsure):  # 69 % of 90 and 99 % that can be told, or of who knows
         assert preferred(every, found) == every
     assert preferred([flexible, behind], easy) == [flexible, behind]
 
@@ -240,16 +242,16 @@ def test_where_noisy_labels_may_mislead_a_model_of_the_noise_is_preferred():
     every = list(trials.values())
     assert structured(every) == [trials["em"], trials["latent"]]
     folds = Folds(problem, rows % 5)
-    sound = _decide(folds, every, None, estimated(0.3, clean_level=3))
-    wary = _decide(folds, every, None, estimated(0.3, clean_level=1.1))
-    assert _decide(folds, every, None, estimated(0.3, 1.1, certain=False)).settings == (
+    sound = choose(folds, every, None, estimated(0.3, clean_level=3))
+    wary = choose(folds, every, None, estimated(0.3, clean_level=1.1))
+    assert choose(folds, every, None, estimated(0.3, 1.1, certain=False)).settings == (
         settings["trees"],
     )
     assert sound.settings == (settings["trees"],)
     assert wary.settings == (settings["em"],)
     assert "--trusted" in wary.why
     assert "--trusted" not in sound.why
-    plain_only = _decide(folds, every[:1], None, estimated(0.3, clean_level=1.1))
+    plain_only = choose(folds, every[:1], None, estimated(0.3, clean_level=1.1))
     assert plain_only.settings == (settings["trees"],)
 
 

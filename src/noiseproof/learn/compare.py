@@ -11,35 +11,28 @@ clearly behind.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noiseproof.advise.recommend import recommend
 from noiseproof.errors import TheoryError
+from noiseproof.learn.choice import Chosen, choose
 from noiseproof.learn.decide import (
-    CLEARLY,
-    ENSEMBLE,
-    Candidate,
     best,
-    ensemble_reason,
     in_the_race,
     is_level,
     may_mislead,
-    peers,
     plain,
-    preferred,
-    reason,
     structured,
 )
-from noiseproof.learn.learner import Floats, Learner, Problem, of_name
+from noiseproof.learn.learner import Learner, Problem
 from noiseproof.learn.linear import Linear
 from noiseproof.learn.neighbours import Neighbours
 from noiseproof.learn.posterior import Posterior
 from noiseproof.learn.review import UNSOUND
 from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS, Opinion, Opinions
-from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
+from noiseproof.learn.trials import Folds, Setting, Trial
 from noiseproof.noise import EstimatedTransition, estimate
 
 #: Below this many rows, one or two folds say too little. Above, a first look costs no accuracy: on
@@ -58,62 +51,8 @@ NEAR = 2.0
 #: How many losses to compare for each learner that takes one.
 LOSSES = 4
 
-#: Said where noisy labels may mislead.
-CAUTION = (
-    " Right labels may not dominate in every class, and then noisy labels mislead: models that "
-    "tell true classes from labels were preferred. Check some rows drawn at random and give them "
-    "as --trusted."
-)
-#: So many checked rows choose better than any preference.
-ENOUGH = 30
-
 #: The losses to compare if none is proved to withstand the noise.
 USUAL = ("GCE(q=0.7)", "AGCE(a=1, q=0.5)", "AUL(a=3, p=2)", "NCE + AGCE(a=6, q=1.5)")
-
-
-@dataclass(frozen=True, eq=False)
-class Chosen:
-    """The settings to train on all rows, and the comparison that led to them.
-
-    Args:
-        name: of the choice.
-        settings: what it is made of.
-        weights: what each counts; they sum to 1.
-        probabilities: (N, K) held out.
-        why: one sentence.
-        plain: the best trial by cross entropy.
-        comparison: all that was tried on all folds, the best first.
-        opinions: what treatments go by.
-        checked: for each checked row that judges, whether what is chosen without it gets it right.
-    """
-
-    name: str
-    settings: tuple[Setting, ...]
-    weights: tuple[float, ...]
-    probabilities: Floats
-    why: str
-    plain: Trial
-    comparison: tuple[Candidate, ...]
-    opinions: Opinions | None = None
-    checked: NDArray[np.bool_] | None = None
-
-    @property
-    def judge(self) -> Learner:
-        """The learner whose opinion treatments go by: the best that nothing was done for."""
-        rows = [r for r in self.comparison if r.treatment == PLAIN and r.learner != ENSEMBLE]
-        found = [of_name(row.learner, row.settings) for row in rows]
-        return next((one for one in found if not one.models_noise), found[0])
-
-    @classmethod
-    def of_trial(
-        cls, trial: Trial, why: str, trials: Sequence[Trial], opinions: Opinions | None = None
-    ) -> "Chosen":
-        """Choose a single trial."""
-        setting = trial.setting
-        return cls(
-            setting.name, (setting,), (1.0,), trial.probabilities, why, plain(trials),
-            ranked(trials), opinions,
-        )  # fmt: skip
 
 
 def compare(
@@ -156,7 +95,7 @@ def compare(
     if may_mislead(noise):
         folds = replace(folds, misled=UNSOUND)
         trials = [replace(trial, share=folds.share(folds.count)) for trial in trials]
-    return _decide(folds, trials, opinions, noise)
+    return choose(folds, trials, opinions, noise)
 
 
 def _may_win(trial: Trial, leader: Trial) -> bool:
@@ -252,66 +191,6 @@ def _judge(trials: Sequence[Trial]) -> Trial:
     leader = best(trials)
     quick = [t for t in trials if not t.setting.learner.slow and is_level(t, leader)]
     return best(quick or [leader])
-
-
-def _decide(
-    folds: Folds, trials: Sequence[Trial], opinions: Opinions | None, noise: EstimatedTransition
-) -> Chosen:
-    """Choose a trial or a mean of trials; measure the choice on checked rows if there are any.
-
-    A row that had a say in the choice would flatter it. So each half of the checked rows judges
-    what is chosen without it.
-    """
-    chosen = _choice(folds, trials, opinions, noise)
-    review = folds.problem.review
-    if review is None or len(review.judges) < 2:
-        return chosen
-    right = np.zeros(len(folds.fold), dtype=bool)
-    for half in (review.judges[::2], review.judges[1::2]):
-        share = folds.share(folds.count, but=half)
-        judged = [replace(trial, share=share) for trial in trials]
-        other = _choice(folds, judged, opinions, noise)
-        right[half] = other.probabilities[half].argmax(1) == folds.problem.labels[half]
-    return replace(chosen, checked=right[review.judges])
-
-
-def _choice(
-    folds: Folds, trials: Sequence[Trial], opinions: Opinions | None, noise: EstimatedTransition
-) -> Chosen:
-    """Choose the best trial, or the mean of those that are level with it."""
-    compared = plain(trials)
-    among = trials if _is_told(folds) else preferred(trials, noise)
-    caution = CAUTION if len(among) < len(trials) and may_mislead(noise) else ""
-    members = peers(among)
-    leader = members[0]
-    alone = Chosen.of_trial(leader, reason(leader, compared) + caution, trials, opinions)
-    if len(members) == 1:
-        return alone
-    p = np.mean([trial.probabilities for trial in members], axis=0)
-    right = folds.problem.right(p)
-    behind, doubt = mean_and_error(right - leader.right, leader.share)
-    if behind < -CLEARLY * doubt:  # the best of many is partly luck, so let it be clear
-        return alone
-    gain, error = mean_and_error(right - compared.right, compared.share)
-    accuracy, own_error = mean_and_error(right, compared.share)
-    own = Candidate(ENSEMBLE, ENSEMBLE, None, PLAIN, accuracy, own_error, 0.0, {})
-    rows = sorted([own, *ranked(trials)], key=lambda row: -row.noisy_accuracy)
-    return Chosen(
-        ENSEMBLE, tuple(t.setting for t in members), (1 / len(members),) * len(members), p,
-        ensemble_reason(members, gain, error) + caution, compared, tuple(rows), opinions,
-    )  # fmt: skip
-
-
-def _is_told(folds: Folds) -> bool:
-    """Return whether checked rows or a crowd say which model is better."""
-    review = folds.problem.review
-    checked = review is not None and len(review.judges) >= ENOUGH
-    return checked or folds.problem.judge is not None
-
-
-def ranked(trials: Sequence[Trial]) -> tuple[Candidate, ...]:
-    """Return the trials as rows of the report, the best first."""
-    return tuple(Candidate.of(t) for t in sorted(trials, key=lambda trial: -trial.accuracy))
 
 
 def _few_folds(folds: Folds) -> int:

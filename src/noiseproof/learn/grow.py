@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from noiseproof.learn.compare import Chosen
+from noiseproof.learn.choice import Chosen
 from noiseproof.learn.ensemble import Member
 from noiseproof.learn.folds import deal, sample
 from noiseproof.learn.learner import Problem, Shape

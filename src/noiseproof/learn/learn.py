@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.extras import need
-from noiseproof.learn.compare import Chosen, compare
+from noiseproof.learn.choice import Chosen
+from noiseproof.learn.compare import compare
 from noiseproof.learn.decide import Candidate
 from noiseproof.learn.ensemble import Ensemble, Member, sharpness_for
 from noiseproof.learn.folds import alike, deal

@@ -1,0 +1,155 @@
+"""The last step of a comparison: which trial, or which mean of trials, becomes the model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.learn.decide import (
+    CLEARLY,
+    ENSEMBLE,
+    Candidate,
+    ensemble_reason,
+    may_mislead,
+    peers,
+    plain,
+    preferred,
+    reason,
+)
+from noiseproof.learn.learner import Floats, Learner, of_name
+from noiseproof.learn.pick import mixed, picked, steps_for
+from noiseproof.learn.treat import PLAIN, Opinions
+from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
+from noiseproof.noise import EstimatedTransition
+
+#: Said where noisy labels may mislead.
+CAUTION = (
+    " Right labels may not dominate in every class, and then noisy labels mislead: models that "
+    "tell true classes from labels were preferred. Check some rows drawn at random and give them "
+    "as --trusted."
+)
+#: So many checked rows choose better than any preference.
+ENOUGH = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The settings to train on all rows, and the comparison that led to them.
+
+    Args:
+        name: of the choice.
+        settings: what it is made of.
+        weights: what each counts; they sum to 1.
+        probabilities: (N, K) held out.
+        why: one sentence.
+        plain: the best trial by cross entropy.
+        comparison: all that was tried on all folds, the best first.
+        opinions: what treatments go by.
+        checked: for each checked row that judges, whether what is chosen without it gets it right.
+    """
+
+    name: str
+    settings: tuple[Setting, ...]
+    weights: tuple[float, ...]
+    probabilities: Floats
+    why: str
+    plain: Trial
+    comparison: tuple[Candidate, ...]
+    opinions: Opinions | None = None
+    checked: NDArray[np.bool_] | None = None
+
+    @property
+    def judge(self) -> Learner:
+        """The learner whose opinion treatments go by: the best that nothing was done for."""
+        rows = [r for r in self.comparison if r.treatment == PLAIN and r.learner != ENSEMBLE]
+        found = [of_name(row.learner, row.settings) for row in rows]
+        return next((one for one in found if not one.models_noise), found[0])
+
+    @classmethod
+    def of_trial(
+        cls, trial: Trial, why: str, trials: Sequence[Trial], opinions: Opinions | None = None
+    ) -> "Chosen":
+        """Choose a single trial."""
+        setting = trial.setting
+        return cls(
+            setting.name, (setting,), (1.0,), trial.probabilities, why, plain(trials),
+            ranked(trials), opinions,
+        )  # fmt: skip
+
+
+def choose(
+    folds: Folds, trials: Sequence[Trial], opinions: Opinions | None, noise: EstimatedTransition
+) -> Chosen:
+    """Choose a trial or a mean of trials; measure the choice on checked rows if there are any.
+
+    A row that had a say in the choice would flatter it. So each half of the checked rows judges
+    what is chosen without it.
+    """
+    chosen = _choice(folds, trials, opinions, noise)
+    review = folds.problem.review
+    if review is None or len(review.judges) < 2:
+        return chosen
+    right = np.zeros(len(folds.fold), dtype=bool)
+    for half in (review.judges[::2], review.judges[1::2]):
+        share = folds.share(folds.count, but=half)
+        judged = [replace(trial, share=share) for trial in trials]
+        other = _choice(folds, judged, opinions, noise)
+        right[half] = other.probabilities[half].argmax(1) == folds.problem.labels[half]
+    return replace(chosen, checked=right[review.judges])
+
+
+def _choice(
+    folds: Folds, trials: Sequence[Trial], opinions: Opinions | None, noise: EstimatedTransition
+) -> Chosen:
+    """Choose the best trial, or a mean of trials."""
+    compared = plain(trials)
+    among = trials if _is_told(folds) else preferred(trials, noise)
+    caution = CAUTION if len(among) < len(trials) and may_mislead(noise) else ""
+    leader = peers(among)[0]
+    alone = Chosen.of_trial(leader, reason(leader, compared) + caution, trials, opinions)
+    steps = steps_for(folds.problem, leader.share)
+    mix = picked(peers(among), among, folds.problem, leader.share, steps)
+    if len(mix) == 1:
+        return alone
+    right = _held_out(folds, among, steps)
+    behind, doubt = mean_and_error(right - leader.right, leader.share)
+    if behind < -CLEARLY * doubt:  # the best of many is partly luck, so let it be clear
+        return alone
+    gain, error = mean_and_error(right - compared.right, compared.share)
+    accuracy, own_error = mean_and_error(right, compared.share)
+    own = Candidate(ENSEMBLE, ENSEMBLE, None, PLAIN, accuracy, own_error, 0.0, {})
+    rows = sorted([own, *ranked(trials)], key=lambda row: -row.noisy_accuracy)
+    members, weights = zip(*mix, strict=True)
+    return Chosen(
+        ENSEMBLE, tuple(trial.setting for trial in members), weights, mixed(mix),
+        ensemble_reason(members, gain, error) + caution, compared, tuple(rows), opinions,
+    )  # fmt: skip
+
+
+def _held_out(folds: Folds, among: Sequence[Trial], steps: int) -> NDArray[np.float64]:
+    """Return (N,): whether an ensemble that was picked by the other half of the folds is right.
+
+    One that was picked by the same labels would seem better than it is.
+    """
+    right = np.zeros(len(folds.fold))
+    for half in (0, 1):
+        mine = folds.fold % 2 == half
+        share = np.where(mine, among[0].share, 0)
+        share /= max(share.sum(), 1e-300)
+        judged = [replace(trial, share=share) for trial in among]
+        mix = picked(peers(judged), judged, folds.problem, share, steps)
+        right[~mine] = folds.problem.right(mixed(mix))[~mine]
+    return right
+
+
+def _is_told(folds: Folds) -> bool:
+    """Return whether checked rows or a crowd say which model is better."""
+    review = folds.problem.review
+    checked = review is not None and len(review.judges) >= ENOUGH
+    return checked or folds.problem.judge is not None
+
+
+def ranked(trials: Sequence[Trial]) -> tuple[Candidate, ...]:
+    """Return the trials as rows of the report, the best first."""
+    return tuple(Candidate.of(t) for t in sorted(trials, key=lambda trial: -trial.accuracy))
