@@ -5,8 +5,8 @@ import os
 import signal
 import subprocess
 import sys
-from importlib import import_module
 import time
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
