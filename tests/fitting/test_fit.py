@@ -191,7 +191,7 @@ def test_what_does_not_fit_is_noted():
     with pytest.warns(DataWarning, match="columns not there, taken as empty: speed"):
         found = fit(frame, "kind", test=test)
     assert found.notes == (
-        "age: 1 of 90 values not a number of float32 (old)",
+        "age: 1 of 90 values cannot be read as numbers (old)",
         "the table (test): columns not there, taken as empty: speed",
         "the table (test): columns the model does not use: kind, extra",
     )

@@ -7,7 +7,7 @@ import torch
 from noisy_tables import blobs
 from scipy import sparse
 
-from noiseproof.errors import DataError
+from noiseproof.errors import DataError, DataWarning
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load
 from noiseproof.integrations.sklearn import RobustClassifier
@@ -220,6 +220,62 @@ def test_a_table_is_asked_with_a_table_or_told_so():
     for rows in (X, sparse.csr_matrix(X), TENSOR):
         with pytest.raises(DataError, match="the model reads a table with columns"):
             model.predict(rows)
+
+
+DAYS = pd.date_range("2020-01-01", periods=90, freq="5D")
+COLUMNS = pd.DataFrame(
+    {
+        "size": X[:, 0],
+        "count": np.arange(90) % 17,
+        "flag": np.arange(90) % 3 == 0,
+        "colour": [("red", "blue")[i % 2] for i in range(90)],
+        "day": DAYS.strftime("%Y-%m-%d"),
+        "time": DAYS,
+        "span": pd.to_timedelta(np.arange(90) % 13, unit="h"),
+    }
+)
+#: Each the same table to a person.
+ALIKE = {
+    "objects": COLUMNS.astype(object),
+    "nullable": COLUMNS.convert_dtypes(),
+    "Arrow": COLUMNS.convert_dtypes(dtype_backend="pyarrow"),
+    "categories": COLUMNS.astype({"colour": "category", "day": "category"}),
+    "numbers as texts": COLUMNS.astype({"size": str, "count": str, "flag": str}),
+    "truth as numbers": COLUMNS.astype({"flag": int, "count": float}),
+    "spaces": COLUMNS.assign(colour=COLUMNS["colour"] + " "),
+    "days as dates": COLUMNS.assign(day=DAYS.date, time=DAYS.strftime("%Y-%m-%dT%H:%M:%S")),
+    "time zone": COLUMNS.assign(time=DAYS.tz_localize("UTC").as_unit("s")),
+    "seconds": COLUMNS.assign(span=COLUMNS["span"].dt.total_seconds()),
+    "index": COLUMNS.set_index(np.zeros(90)),
+    "more columns, in another order": COLUMNS.assign(more=1)[[*COLUMNS.columns[::-1], "more"]],
+}
+
+
+@pytest.fixture(scope="module")
+def of_columns():
+    return fit(COLUMNS, Y, learners="linear")
+
+
+@pytest.mark.parametrize("form", ALIKE)
+def test_columns_of_other_types_are_the_same_to_a_model(of_columns, form):
+    expected = of_columns.predict_proba(COLUMNS)
+    assert (of_columns.predict_proba(ALIKE[form]) == expected).all()
+    if form in ("objects", "Arrow"):
+        again = fit(ALIKE[form], Y, learners="linear")
+        assert again.predict_proba(COLUMNS) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", COLUMNS.columns)
+@pytest.mark.parametrize("value", [["a list"], 1j, "no such value", None])
+def test_values_that_no_column_has_are_warned_of(of_columns, name, value):
+    column = pd.Series([value] * 90, dtype=object if value is None else None)
+    with pytest.warns(DataWarning, match=name):
+        of_columns.predict(COLUMNS.assign(**{name: column}))
+
+
+def test_no_rows_are_one_line(of_columns):
+    with pytest.raises(DataError, match="the table: there are no rows"):
+        of_columns.predict(COLUMNS[:0])
 
 
 def test_a_large_sparse_matrix_is_never_dense_whole():

@@ -160,9 +160,12 @@ def test_columns_that_changed_are_said_even_quietly_and_fail_where_that_is_wante
     frame = pd.read_csv(home / "pets.csv")
     days = pd.to_datetime(frame["day"]).dt.strftime("%d/%m/%Y")
     for changed, warning in (
-        (frame.assign(day=days), "day: 90 of 90 values not a date like 2020-12-31 (01/01/2020, "),
+        (
+            frame.assign(day=days),
+            "day: 90 of 90 values are not dates like 2020-12-31 (01/01/2020, ",
+        ),
         (frame.assign(age=None), "columns that were filled at the fit are empty: age"),
-        (frame.assign(age="old"), "age: 90 of 90 values not a number of float32 (old)"),
+        (frame.assign(age="old"), "age: 90 of 90 values cannot be read as numbers (old)"),
         (frame.drop(columns="age"), "columns not there, taken as empty: age"),
     ):
         changed.to_csv(tmp_path / "new.csv", index=False)

@@ -182,10 +182,10 @@ def test_names_that_are_not_utf8_are_read_and_shown(tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "warning"),
     [
-        ("2020-03-{:02d}", "{:02d}/03/2020", "when: 20 of 20 values not a date like 2020-12-31"),
-        ("{:02d}/03/2020", "03/{:02d}/2020", "when: 8 of 20 values not a date like 31/12/2020"),
-        ("03/{:02d}/2020", "{:02d}/03/2020", "when: 8 of 20 values not a date like 12/31/2020"),
-        ("2020-03-{:02d}", "439{:02d}", "when: 20 of 20 values not a date like 2020-12-31"),
+        ("2020-03-{:02d}", "{:02d}/03/2020", "when: 20 of 20 values are not dates like 2020-12-31"),
+        ("{:02d}/03/2020", "03/{:02d}/2020", "when: 8 of 20 values are not dates like 31/12/2020"),
+        ("03/{:02d}/2020", "{:02d}/03/2020", "when: 8 of 20 values are not dates like 12/31/2020"),
+        ("2020-03-{:02d}", "439{:02d}", "when: 20 of 20 values are not dates like 2020-12-31"),
         ("2020-03-{:02d}", "", "columns that were filled at the fit are empty: when"),
         ("{:02d}/03/2020", "2020-03-{:02d}", None),
         ("{:02d}.03.2020", "{:02d}/03/2020", None),
@@ -216,9 +216,12 @@ def test_columns_that_changed_are_warnings_and_those_as_before_are_not():
     some = [None, "s", None, None] * 9 + ["s", "m", "m", None]
     features = learn_features(frame(size=size, colour=colour, some=some), (), 0, Notes())
     for changed, warning in (
-        ({"size": ["1 m"] * 40}, r"size: 40 of 40 values not a number of float32 (1 m)"),
+        ({"size": ["1 m"] * 40}, r"size: 40 of 40 values cannot be read as numbers (1 m)"),
         ({"size": [None] * 40}, "columns that were filled at the fit are empty: size"),
-        ({"colour": ["Red", "Blue"] * 20}, "colour: 40 of 40 values unseen or rare at the fit"),
+        (
+            {"colour": ["Red", "Blue"] * 20},
+            "colour: 40 of 40 values were unseen or rare at the fit",
+        ),
         ({"colour": [None] * 40}, "columns that were filled at the fit are empty: colour"),
     ):
         notes = Notes()
@@ -229,4 +232,4 @@ def test_columns_that_changed_are_warnings_and_those_as_before_are_not():
     few = {"size": [1.0, 2.0], "colour": ["red", "green"], "some": [None, None]}
     features.transform(Samples("t", pd.DataFrame({"x": [0.0, 0.0], **few})), notes)
     assert notes.warnings == []
-    assert notes.lines == ["colour: 1 of 2 values unseen or rare at the fit (green)"]
+    assert notes.lines == ["colour: 1 of 2 values were unseen or rare at the fit (green)"]

@@ -80,7 +80,7 @@ def test_numbers_that_float32_cannot_hold_are_gaps():
     assert X[:, 1].nonzero()[0].tolist() == [3]
     notes = Notes()
     features.transform(table(income=values), notes)
-    assert notes.lines == ["income: 1 of 200 values not a number of float32 (1e+200)"]
+    assert notes.lines == ["income: 1 of 200 values cannot be read as numbers (1e+200)"]
 
 
 def test_categories_have_a_column_each_and_rare_or_new_ones_none():
@@ -91,7 +91,7 @@ def test_categories_have_a_column_each_and_rare_or_new_ones_none():
     notes = Notes()
     new = table(colour=["blue", "red"], one=[0, 0])
     assert features.transform(new, notes)[:, :3].tolist() == [[0, 0, 0], [0, 1, 0]]
-    assert notes.lines == ["colour: 1 of 2 values unseen or rare at the fit (blue)"]
+    assert notes.lines == ["colour: 1 of 2 values were unseen or rare at the fit (blue)"]
 
 
 def test_dates_know_which_number_is_the_day():

@@ -74,7 +74,7 @@ class Number:
         unread = absent & ~empty
         notes.tally(
             self.name, rows=len(values), missing=int(empty.sum()), often_missing=self.missing,
-            unread=int(unread.sum()), problem="not a number of float32",
+            unread=int(unread.sum()), problem="cannot be read as numbers",
             examples=_first(column, unread),
         )  # fmt: skip
 
@@ -120,7 +120,7 @@ class Category:
         unseen = int((~known).sum())
         notes.tally(
             self.name, rows=len(codes), missing=int((codes < 0).sum()), often_missing=self.missing,
-            unread=unseen, problem="unseen or rare at the fit",
+            unread=unseen, problem="were unseen or rare at the fit",
             examples=[text for text in texts if text not in place],
             tolerated=1 - self.known / 2, enough=ENOUGH,
         )  # fmt: skip
@@ -186,7 +186,7 @@ class Date:
         unread = absent & ~empty
         notes.tally(
             self.name, rows=len(days), missing=int(empty.sum()), often_missing=self.missing,
-            unread=int(unread.sum()), problem=f"not a date like {self.written}",
+            unread=int(unread.sum()), problem=f"are not dates like {self.written}",
             examples=_first(column, unread),
         )  # fmt: skip
 

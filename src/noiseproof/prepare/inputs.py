@@ -52,6 +52,8 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
 
 def _frame(frame: Any, y: Any, labelled: bool) -> Samples:
     frame = tidy(frame, "the table")
+    if len(frame) == 0:
+        raise DataError("the table: there are no rows")
     if not isinstance(y, str):
         if y is not None and len(y) != len(frame):
             raise DataError(f"{counted(len(frame), 'row')} but {counted(len(y), 'label')}")

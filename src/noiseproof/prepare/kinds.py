@@ -88,10 +88,10 @@ def _number(name: str, column: Any) -> Number:
 def _object(name: str, column: Any, notes: Notes) -> Column | Words:
     import pandas as pd
 
-    try:
-        codes, texts = as_text(column)
-    except TypeError:  # lists and the like cannot be counted
-        raise _Useless("of a type that is not understood") from None
+    types = pd.api.types
+    if types.infer_dtype(column) == "mixed" and not column.map(types.is_hashable).all():
+        raise _Useless("of a type that is not understood")
+    codes, texts = as_text(column)
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     values, rows = pd.Series(texts, dtype=object), int(counts.sum())
     if counts[np.isfinite(as_numbers(values))].sum() >= ALIKE * rows:

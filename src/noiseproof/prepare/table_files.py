@@ -158,7 +158,18 @@ def tidy(frame: Any, where: str) -> Any:
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise DataError(f"{where}: two columns are called {repeated[0]!r}")
-    return frame
+    spans = [name for name in frame if _is_span(frame[name])]
+    return frame.astype(dict.fromkeys(spans, "timedelta64[ns]")) if spans else frame
+
+
+def _is_span(column: Any) -> bool:
+    """Return whether a column holds spans of time that pandas does not know as such."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.ArrowDtype):
+        return bool(column.dtype.kind == "m")
+    kind = pd.api.types.infer_dtype(column) if column.dtype == object else ""
+    return kind in ("timedelta", "timedelta64")
 
 
 def _name(column: Any) -> str:

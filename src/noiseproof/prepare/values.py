@@ -24,8 +24,8 @@ def as_numbers(column: Any) -> NDArray[np.float64]:
     types = pd.api.types
     if types.is_timedelta64_dtype(column):
         return np.asarray(column.dt.total_seconds(), dtype=np.float64).copy()
-    if types.is_datetime64_any_dtype(column):
-        return np.full(len(column), np.nan)  # pandas would count nanoseconds
+    if types.is_datetime64_any_dtype(column) or types.is_complex_dtype(column):
+        return np.full(len(column), np.nan)  # pandas would count nanoseconds, or drop a part
     if types.is_bool_dtype(column):
         column = column.astype("float64")
     elif not types.is_numeric_dtype(column):
@@ -42,13 +42,17 @@ def as_numbers(column: Any) -> NDArray[np.float64]:
 def as_text(column: Any) -> tuple[NDArray[np.int64], list[str]]:
     """Return the different texts of a column, and for each row which of them it is (-1: missing).
 
-    Spaces at the ends are taken off; 3.0 and 3 are the same text where every value is whole.
+    Spaces at the ends are taken off; 3.0 and 3 are the same text where every value is whole. Lists
+    and other values without a hash are texts as Python prints them.
     """
     import pandas as pd
 
     if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
         column = column.astype("Int64")
-    codes, values = pd.factorize(column)
+    try:
+        codes, values = pd.factorize(column)
+    except TypeError:
+        codes, values = pd.factorize(column.map(str, na_action="ignore"))
     texts = [str(value).strip() for value in values]
     different = list(dict.fromkeys(texts))
     if len(different) < len(texts):

@@ -97,7 +97,7 @@ class Words:
         strange = (np.diff(counts.indptr) == 0) & ~missing
         notes.tally(
             self.name, rows=len(column), missing=int(missing.sum()), often_missing=self.missing,
-            unread=int(strange.sum()), problem="without a word known from the fit",
+            unread=int(strange.sum()), problem="have no word known from the fit",
             tolerated=0.5, enough=ENOUGH,
         )  # fmt: skip
         return normalize(counts, copy=False)
