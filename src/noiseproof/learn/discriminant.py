@@ -1,6 +1,6 @@
 """Linear discriminant analysis with shrinkage, optionally with the true class as latent."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -97,7 +97,7 @@ class Discriminant(Learner):
         moments = _Moments(directions, rows, tasks[0].weights[rows], problem.seed)
         out: list[Trained] = []
         for task in tasks:
-            learner, given = task.learner, np.asarray(task.soft(problem)[rows])
+            learner, given = task.learner, task.soft(problem, rows)
             assert isinstance(learner, Discriminant)
             parts = _Parts(moments, given, learner.shrinkage)
             soft = _latent(parts) if learner.latent else given
@@ -161,34 +161,42 @@ class _Covariance:
 
     def _classes(self, soft: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the sizes (K,) and the means (d, K) of the classes."""
-        share = soft * self.used[:, None]
-        count = share.sum(0)
-        sums = (self.moments.X.T @ share.astype(np.float32)).astype(np.float64)
+        soft = np.asarray(soft, dtype=np.float32)
+        used = self.used.astype(np.float32)
+        count = np.asarray(used @ soft, dtype=np.float64)
+        sums = ((self.moments.X * used[:, None]).T @ soft).astype(np.float64)
         return count, sums / np.maximum(count, 1e-12)
 
     def _factor(self, level: float) -> Any:
         """Return the factored A, of this level or one that is nearly the same."""
         if not abs(level - self.level) <= SAME_LEVEL * self.level:
-            second = self.moments.all
-            if self.without is not None:
-                second = second - self.moments.second[self.without]
-            shrunk = second * ((1 - self.shrinkage) / self.total)
-            # Where a class has no spread at all, a little keeps rounding from making it negative.
-            least = max((self.shrinkage + 1e-6) * level, LEAST_SPREAD)
-            shrunk[np.diag_indices_from(shrunk)] += least
-            self.level = level
-            self.factor = cho_factor(shrunk, lower=True, overwrite_a=True, check_finite=False)
+            self.level, self.factor = level, self._factored(level)
         return self.factor
+
+    def _factored(self, level: float, between: NDArray[np.float64] | float = 0.0) -> Any:
+        """Return the factors of the shrunken second moments without those between classes."""
+        second = self.moments.all
+        if self.without is not None:
+            second = second - self.moments.second[self.without]
+        shrunk = (second - between) * ((1 - self.shrinkage) / self.total)
+        # Where a class has no spread at all, a little keeps rounding from making it negative.
+        least = max((self.shrinkage + 1e-6) * level, LEAST_SPREAD)
+        shrunk[np.diag_indices_from(shrunk)] += least
+        return cho_factor(shrunk, lower=True, overwrite_a=True, check_finite=False)
 
     def lines(self, soft: Floats) -> _Lines:
         """Fit the classes to soft labels (n, K)."""
         count, means = self._classes(soft)
         level = (self.squares - float(count @ (means**2).sum(0))) / self.total
-        factor = self._factor(max(level / self.moments.columns, 0.0))
-        solved = cho_solve(factor, means, check_finite=False)
-        between = (1 - self.shrinkage) * count / self.total
-        rest = np.eye(len(count)) - between[:, None] * (means.T @ solved)
-        weight = np.linalg.solve(rest.T, solved.T).T
+        level = max(level / self.moments.columns, 0.0)
+        if means.shape[0] <= means.shape[1]:  # the identity would cost the cube of the classes
+            factor = self._factored(level, (means * count) @ means.T)
+            weight = cho_solve(factor, means, check_finite=False)
+        else:
+            solved = cho_solve(self._factor(level), means, check_finite=False)
+            between = (1 - self.shrinkage) * count / self.total
+            rest = np.eye(len(count)) - between[:, None] * (means.T @ solved)
+            weight = np.linalg.solve(rest.T, solved.T).T
         # A class without rows gets a prior so small that it is never predicted.
         prior = np.log(np.maximum(count / self.total, 1e-12))
         return _Lines(weight, prior - 0.5 * (means * weight).sum(0))
@@ -212,23 +220,23 @@ class _Parts:
         parts = [part for part in range(PARTS) if (moments.part == part).any()]
         self.without = {part: _Covariance(moments, shrinkage, part) for part in parts}
         few = parts if len(given) <= MANY else parts[:1]
-        seen = np.isin(moments.part, few)
-        z, label, weight = self._logits(given, few)[seen], given[seen], moments.weights[seen]
+        z = np.concatenate([self._logits(given, part) for part in few])
+        seen = np.concatenate([np.flatnonzero(moments.part == part) for part in few])
+        label, weight = given[seen], moments.weights[seen]
         fits = [float(weight @ (label * log_softmax(s * z, axis=1)).sum(1)) for s in SHARPNESS]
         self.sharpness = SHARPNESS[int(np.argmax(fits))]
 
-    def _logits(self, soft: Floats, parts: Iterable[int]) -> Floats:
-        """Return (n, K) of models that are fitted to soft labels, for the rows of these parts."""
-        out = np.zeros(soft.shape, dtype=np.float32)
-        for part in parts:
-            here = self.moments.part == part
-            lines = self.without[part].lines(soft)
-            out[here] = self.moments.X[here] @ lines.weight.astype(np.float32) + lines.bias
-        return out
+    def _logits(self, soft: Floats, part: int) -> Floats:
+        """Return those of a model that is fitted to soft labels, for the rows of a part."""
+        lines = self.without[part].lines(soft)
+        X = self.moments.X[self.moments.part == part]
+        return np.asarray(X @ lines.weight.astype(np.float32) + lines.bias.astype(np.float32))
 
     def probabilities(self, soft: Floats) -> Floats:
         """Return (n, K) of models that are fitted to soft labels, sharpened."""
-        z = self._logits(soft, self.without)
+        z = np.zeros(soft.shape, dtype=np.float32)
+        for part in self.without:
+            z[self.moments.part == part] = self._logits(soft, part)
         return np.asarray(softmax(self.sharpness * z, axis=1))
 
 

@@ -150,11 +150,15 @@ class Task:
         at, labels = np.nonzero(parts > LEAST_PART * self.weights[:, None])
         return Rows(at, labels.astype(np.int64), parts[at, labels])
 
-    def soft(self, problem: Problem) -> Floats:
-        """Return the labels as probabilities (N, K)."""
+    def soft(self, problem: Problem, rows: Labels | None = None) -> Floats:
+        """Return the labels as probabilities (N, K), or those of some rows."""
+        at = slice(None) if rows is None else rows
         if self.targets is not None:
-            return np.asarray(self.targets)
-        return np.eye(problem.classes, dtype=np.float32)[problem.labels]
+            return np.asarray(self.targets)[at]
+        labels = problem.labels[at]
+        out = np.zeros((len(labels), problem.classes), dtype=np.float32)
+        out[np.arange(len(labels)), labels] = 1
+        return out
 
 
 #: Parts of a soft label below this are dropped where rows are copied.

@@ -121,7 +121,7 @@ class Neighbours(Learner):
             if len(rows) > MOST_ROWS:
                 drawn = stream(problem.seed, "neighbours").permutation(len(rows))
                 rows = np.sort(rows[drawn[:MOST_ROWS]])
-            labels = task.soft(problem)[rows] * task.weights[rows, None]
+            labels = task.soft(problem, rows) * task.weights[rows, None]
             table = directed(matrix.scaled(rows), cosine)
             kept = np.asarray(labels / labels.sum(1).mean(), dtype=np.float32)
             out.append(NeighboursModel(matrix.scaling, table, kept, learner.k, cosine))
