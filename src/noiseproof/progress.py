@@ -138,9 +138,15 @@ def counted(count: int, noun: str) -> str:
 def printable(text: str) -> str:
     r"""Return a text with the control characters that came in from data escaped.
 
-    Names of classes, columns and files may hold what clears a terminal or rewrites its lines.
+    Names of classes, columns and files may hold what clears a terminal or rewrites its lines. Bytes
+    of a file name that are not UTF-8, which Python keeps as lone surrogates, are shown as bytes.
 
-    >>> printable("caf\xe9 \x1b[2J\n")
-    'caf\xe9 \\x1b[2J\\n'
+    >>> printable("caf\xe9 \x1b[2J\n"), printable("caf\udce9")
+    ('caf\xe9 \\x1b[2J\\n', 'caf\\xe9')
     """
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def _escape(letter: str) -> str:
+    byte = ord(letter) - 0xDC00
+    return f"\\x{byte:02x}" if 0x80 <= byte <= 0xFF else repr(letter)[1:-1]

@@ -8,6 +8,9 @@ import pytest
 
 from noiseproof.cli import main
 from noiseproof.cli.app import print_json
+from noiseproof.data.folder import list_images
+from noiseproof.errors import DataError
+from noiseproof.prepare.read import read
 
 
 def run(capsys, *arguments):
@@ -114,3 +117,14 @@ def test_json_is_safe_on_a_terminal_and_the_same_to_a_program(capsys):
     assert out.replace("\n", "").isprintable()
     assert "caf\u00e9" in out
     assert json.loads(out) == content | {"path": "a"}
+
+
+def test_a_pipe_among_pictures_is_not_waited_for(tmp_path):
+    for name in ("cat", "dog"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.png").write_bytes(b"")
+        os.mkfifo(tmp_path / name / "pipe.png")
+    files, _ = list_images(tmp_path)
+    assert [file.name for file in files] == ["a.png", "a.png"]
+    with pytest.raises(DataError, match="none of 2 pictures"):
+        read(tmp_path, labelled=False)

@@ -290,7 +290,8 @@ def test_a_folder_of_pictures_is_copied_with_each_in_its_class(photos, tmp_path,
 
 def test_a_folder_takes_proposals_too(photos, tmp_path):
     home, fitted = photos
-    made = clean(home / "pets", tmp_path / "clean", fit=home / "pets-fit", proposals=0.5)
+    made = clean(home / "pets", tmp_path / "clean.v2", fit=home / "pets-fit", proposals=0.5)
+    assert made.changes_file.name == "clean.v2-changes.csv"
     assert {one.row for one in made.changes} == {
         row for row, sure in zip(fitted.suspects["row"], fitted.suspects["confidence"], strict=True)
         if sure >= 0.5

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
-from noiseproof.data.images import SUFFIXES, decode
+from noiseproof.data.images import decode, is_image
 from noiseproof.errors import DataError
 from noiseproof.progress import SILENT, Progress
 
@@ -62,7 +62,7 @@ def list_images(root: Path) -> tuple[list[Path], list[str]]:
         path
         for name in _folders(root)
         for path in sorted((root / name).iterdir())
-        if path.suffix.lower() in SUFFIXES and path.name[0] != "."
+        if is_image(path)
     ]
     labels = [path.parent.name for path in files]
     if not files:

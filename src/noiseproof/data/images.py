@@ -13,6 +13,11 @@ SUFFIXES = frozenset(
 )
 
 
+def is_image(path: Path) -> bool:
+    """Tell by its name whether a file is an image; a pipe is none, whatever its name."""
+    return path.suffix.lower() in SUFFIXES and path.name[0] != "." and not path.is_fifo()
+
+
 def decode(path: Path, size: int | None = None, grey: bool = True) -> npt.NDArray[np.uint8]:
     """Decode an image to uint8 (C, H, W), C = 1 for a grey one and 3 otherwise.
 

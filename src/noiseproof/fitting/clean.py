@@ -73,7 +73,8 @@ def clean(
     path, out = Path(path), Path(out)
     check_sources(reviewed, proposals)
     files.check_name(out)
-    changes_file = out.with_name(f"{bare_name(out) or 'clean'}-changes.csv")
+    name = out.name if path.is_dir() else bare_name(out)
+    changes_file = out.with_name(f"{name or 'clean'}-changes.csv")
     _check_kinds(path, out)
     for made in (changes_file,) if path.is_dir() else (out, changes_file):
         files.check_file(made, force)

@@ -131,7 +131,7 @@ def _no_bombs() -> Iterator[None]:
 
 
 def _any_images(path: Path) -> list[Path]:
-    files = sorted(f for f in path.rglob("*") if f.suffix.lower() in images.SUFFIXES)
+    files = sorted(f for f in path.rglob("*") if images.is_image(f))
     if not files:
         raise DataError(f"{path}: there are no images in this folder, and no Parquet files")
     return files
