@@ -8,7 +8,9 @@
     made-N    5 classes in 30 dimensions, 60 annotators, a fifth at random, 1 to 3 answers an item
     photos    eight classes of CIFAR-10 as EfficientNet-lite0 embeddings, 59 made-up annotators who
               confuse the same classes, a tenth at random, 2.6 answers an image
-    single    the same with one answer an image
+    few       1,000 of these images, and a third of the answers wrong
+    single    one answer an image
+    misled    of an eighth of the images, all annotators see the same wrong class
     copies    a fifth of the images, each five times with some noise on the embedding, and the
               same answers, as augmented sets have them
 
@@ -42,7 +44,10 @@ from noiseproof.learn.learner import Problem
 from noiseproof.learn.learners import Linear
 from noiseproof.learn.trials import Folds, Setting
 
-SETS = ("reviews", "trec", "cifar", "photos", "single", "copies", "made-0", "made-1", "made-2")
+SETS = (
+    "reviews", "trec", "cifar", "photos", "few", "single", "misled", "copies",
+    "made-0", "made-1", "made-2",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,17 +102,29 @@ def made(draw: int, rows: int = 3000, K: int = 5, people: int = 60) -> Crowd:
     return Crowd(X[:rows], numbered(item, worker, code, K), true[:rows], X[rows:], true[rows:])
 
 
-def photos(places: Places, mean: float = 2.5, times: int = 1) -> Crowd:
-    """Ask made-up annotators about real images: their mistakes are alike, and some just guess."""
+def photos(
+    places: Places, mean: float = 2.5, times: int = 1, rows: int | None = None,
+    right: tuple[float, float] = (6, 2), misled: float = 0,
+) -> Crowd:  # fmt: skip
+    """Ask made-up annotators about real images: their mistakes are alike, and some just guess.
+
+    Args:
+        places: where the embeddings are.
+        mean: about how many answers an image gets.
+        times: how many copies of an image there are.
+        rows: how many images; None takes all.
+        right: the beta distribution of the annotators' accuracies.
+        misled: the share of images that all annotators take for the same wrong class.
+    """
     K, people, rng = 8, 59, np.random.default_rng(0)
     found = load("cifar-random1", 0, places)
     some, test = found.true < K, found.test < K
     X, true = found.X[some], found.true[some]
-    X, true = X[:: 5 if times > 1 else 1], true[:: 5 if times > 1 else 1]
+    X, true = (a[:: 5 if times > 1 else 1][:rows] for a in (X, true))
     usual = np.stack([rng.dirichlet(np.full(K, 0.25)) for _ in range(K)]) * (1 - np.eye(K))
     usual /= usual.sum(axis=1, keepdims=True)
     easy = np.clip(rng.normal(0, 0.1, K), -0.25, 0.15)
-    skill = np.clip(rng.beta(6, 2, people)[:, None] + easy, 0.05, 0.99)
+    skill = np.clip(rng.beta(*right, people)[:, None] + easy, 0.05, 0.99)
     guesses = rng.random(people) < 0.1
     number = np.maximum(1, rng.poisson(mean, len(true))) if mean > 1 else np.ones(len(true), int)
     often = rng.lognormal(0, 1, people)
@@ -115,10 +132,11 @@ def photos(places: Places, mean: float = 2.5, times: int = 1) -> Crowd:
     worker = np.concatenate([
         rng.choice(people, n, replace=False, p=often / often.sum()) for n in number
     ])  # fmt: skip
-    kind = true[item]
+    seen = np.where(rng.random(len(true)) < misled, (true + 1) % K, true) if misled else true
+    kind = seen[item]
     wrong = (usual.cumsum(axis=1)[kind] < rng.random(len(item))[:, None]).sum(axis=1)
-    right = rng.random(len(item)) < skill[worker, kind]
-    code = np.where(right, kind, np.minimum(wrong, K - 1))
+    knows = rng.random(len(item)) < skill[worker, kind]
+    code = np.where(knows, kind, np.minimum(wrong, K - 1))
     code = np.where(guesses[worker], rng.integers(0, K, len(item)), code)
     copied = np.arange(len(item)).repeat(times)
     item = item[copied] * times + np.tile(np.arange(times), len(item))
@@ -127,6 +145,14 @@ def photos(places: Places, mean: float = 2.5, times: int = 1) -> Crowd:
         X = X + 0.5 * X.std(axis=0) * rng.normal(size=X.shape).astype(np.float32)
     answers = numbered(item, worker[copied], code[copied], K)
     return Crowd(X, answers, true, found.X_test[test], found.test[test])
+
+
+def few(places: Places) -> Crowd:
+    return photos(places, rows=1000, right=(5, 2.5))
+
+
+def misled(places: Places) -> Crowd:
+    return photos(places, misled=0.125)
 
 
 def single(places: Places) -> Crowd:

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from driven_browser import Browser
 from noisy_tables import QUICK, blobs
 
 import noiseproof as nf
@@ -96,6 +97,10 @@ def test_hostile_names_are_text_on_the_page_and_in_files(fitted, tmp_path):
     assert (tmp_path / "out" / "ask_again.csv").exists()
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert {one["name"] for one in summary["crowd"]["annotators"]} == set(NAMES)
+    with Browser(tmp_path / "browser") as browser:
+        browser.open(tmp_path / "out" / "report.html")
+        browser.screenshot(tmp_path / "phone.png", width=360, height=800)
+        assert browser.run("document.documentElement.scrollWidth") == 360  # tables scroll alone
 
 
 def test_fit_and_predict_as_commands(tmp_path, capsys):
