@@ -20,11 +20,13 @@ from noiseproof.kernels.linear import linear_pass
 from noiseproof.kernels.rows import Classes, Summand, Sums, row_block
 from noiseproof.kernels.small import (
     SMALL,
+    TINY,
     is_near,
     is_small,
     pick,
     scaled_expm1,
     sum_of_classes,
+    sum_of_labels,
     sum_of_rows,
 )
 from noiseproof.kernels.state import is_plain, is_traced
@@ -32,6 +34,7 @@ from noiseproof.kernels.statistics import LogSum, PowerSum, Statistic
 
 __all__ = [
     "SMALL",
+    "TINY",
     "Block",
     "Classes",
     "LogSum",
@@ -53,5 +56,6 @@ __all__ = [
     "row_block",
     "scaled_expm1",
     "sum_of_classes",
+    "sum_of_labels",
     "sum_of_rows",
 ]

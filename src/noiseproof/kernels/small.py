@@ -13,6 +13,9 @@ from noiseproof.kernels.state import is_plain
 
 # Up to this many logits the cost is that of launching operations, not of computing them.
 SMALL = 2**14
+# Up to this many, a formula may as well be computed for every class: one operation less picks the
+# label's and sums.
+TINY = 2**11
 
 _NO_LABEL = -(2**63)
 
@@ -26,7 +29,7 @@ def is_small(z: Tensor, target: Tensor) -> bool:
         and 0 < z.numel() <= SMALL
         and z.is_floating_point()
         and type(target) is Tensor
-        and target.dim() == 1
+        and target.shape == z.shape[:1]
         and not target.is_floating_point()
     )
 
@@ -45,12 +48,12 @@ def scaled_expm1(x: Tensor, by: float, factor: float) -> Tensor:
 
 def pick(values: Tensor, target: Tensor) -> Tensor | None:
     """Return the label's entry in each row of (N, K), or ``None`` where it is not in 0..K-1."""
-    minus = _filled(values.shape[1], -1.0, values.dtype)
-    try:
-        picked: Tensor = nll_loss(values, target.long(), minus, 0, _NO_LABEL)
-    except (IndexError, RuntimeError):
-        return None
-    return picked
+    return _picked(values, target, 1.0, 0)
+
+
+def sum_of_labels(values: Tensor, target: Tensor, factor: float) -> Tensor | None:
+    """Return ``factor`` times the sum of the labels' entries; ``None`` as :func:`pick`."""
+    return _picked(values, target, factor, 2)
 
 
 def sum_of_classes(values: Tensor) -> Tensor:
@@ -61,6 +64,15 @@ def sum_of_classes(values: Tensor) -> Tensor:
 def sum_of_rows(rows: Tensor, factor: float) -> Tensor:
     """Return ``factor`` times the sum of (N,) row losses."""
     return torch.dot(rows, _filled(rows.shape[0], factor, rows.dtype))
+
+
+def _picked(values: Tensor, target: Tensor, factor: float, reduction: int) -> Tensor | None:
+    weights = _filled(values.shape[1], -factor, values.dtype)
+    try:
+        found: Tensor = nll_loss(values, target.long(), weights, reduction, _NO_LABEL)
+    except IndexError:
+        return None
+    return found
 
 
 @lru_cache(maxsize=64)

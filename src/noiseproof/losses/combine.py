@@ -65,9 +65,10 @@ class WeightedSum(Loss, register=False):
 
     def _sum(self, values: Sequence[Tensor]) -> Tensor:
         """Return the weighted sum of the terms' values."""
-        total = values[0] if self.factors[0] == 1 else values[0] * self.factors[0]
-        for factor, value in zip(self.factors[1:], values[1:], strict=True):
-            total = torch.add(total, value, alpha=factor)
+        factors = self.factors
+        total = values[0] if factors[0] == 1 else values[0] * factors[0]
+        for i in range(1, len(values)):
+            total = torch.add(total, values[i], alpha=factors[i])
         return total
 
     @property

@@ -5,7 +5,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from noiseproof.kernels import scaled_expm1
+from noiseproof.kernels import least_divisor, scaled_expm1
 from noiseproof.losses.parameter import parameter
 from noiseproof.losses.pointwise import Pointwise
 
@@ -52,4 +52,5 @@ class FL(Pointwise):
 
 def _wrong(log_u: Tensor) -> Tensor:
     # 1 - u, kept off 0: there (1 - u)^gamma has no finite slope, though the loss has (it is 0).
-    return scaled_expm1(log_u, 1, -1).clamp_min(torch.finfo(log_u.dtype).tiny)
+    # So far off that a double backward is finite too.
+    return scaled_expm1(log_u, 1, -1) + least_divisor(log_u.dtype)

@@ -15,7 +15,6 @@ from noiseproof.losses.focal import FL
 from noiseproof.losses.generalized import GCE
 from noiseproof.losses.parameter import parameter
 from noiseproof.losses.pointwise import Pointwise, RowLoss
-from noiseproof.losses.targets import compute_dtype
 
 
 class Normalized(Loss):
@@ -80,6 +79,13 @@ class NormalizedPointwise(RowLoss, Normalized, register=False):
     text_name: ClassVar[str] = "Normalized"
     transforms: ClassVar[bool] = False  # nor does the base
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # Of two classes or more one has p <= 1/2, so the sum is at least l(1/2).
+        half = torch.tensor(-0.7, dtype=torch.float32, device="cpu")
+        least = kernels.least_divisor(half.dtype)
+        self._is_far = kernels.is_plain(half) and float(self.base.value(half)) > least
+
     @property
     def statistics(self) -> tuple[Pointwise, ...]:  # type: ignore[override]
         """sum_k l(p_k)."""
@@ -103,13 +109,15 @@ class NormalizedPointwise(RowLoss, Normalized, register=False):
         rows = value * part
         return rows, slope * part, ((rows * part).neg_(),)
 
-    def _few_rows(self, z: Tensor, target: Tensor) -> Tensor | None:
-        log_p = torch.log_softmax(z, 1, compute_dtype(z))
+    def _few_losses(self, log_p: Tensor, target: Tensor) -> Tensor | None:
         if not kernels.is_near(log_p):
             return None
         values = self.base.value(log_p)  # the label's is among them
         value = kernels.pick(values, target)
-        return None if value is None else value / positive(kernels.sum_of_classes(values))
+        if value is None:
+            return None
+        total = kernels.sum_of_classes(values)
+        return value / (total if self._is_far and log_p.shape[1] > 1 else positive(total))
 
 
 class NCE(NormalizedPointwise):
@@ -131,7 +139,7 @@ class NCE(NormalizedPointwise):
         many = isinstance(classes, int) and classes > 1
         return log_u / (sums[0] if many else _negative(sums[0]))
 
-    _few_rows = RowLoss._few_rows
+    _few_losses = RowLoss._few_losses
 
     def with_slopes(
         self, log_u: Tensor, sums: Sums, classes: Classes

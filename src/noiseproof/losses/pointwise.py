@@ -79,31 +79,38 @@ class RowLoss(Loss, register=False):
             and self._buffers["weight"] is None
             and kernels.is_small(input, target)
         ):
-            rows = self._few_rows(self.transform(input) if self.transforms else input, target)
-            if rows is not None:
-                if self.reduction == "none":
-                    return rows
-                count = 1 if self.reduction == "sum" else rows.shape[0]
-                return kernels.sum_of_rows(rows, 1 / count)
+            value = self._few_rows(self.transform(input) if self.transforms else input, target)
+            if value is not None:
+                return value
         return super().forward(input, target, sample_weight)
 
     def _few_rows(self, z: Tensor, target: Tensor) -> Tensor | None:
-        """Return the losses of a few rows, (N,), in few operations, each of which autograd knows.
+        """Return the loss of a few rows in few operations, each of which autograd knows.
 
         ``None`` where the other paths have something to say: a label that is ignored or wrong, a
         masked class, a probability that no float holds.
         """
         log_p = torch.log_softmax(z, 1, compute_dtype(z))
+        scale = 1 / z.shape[0] if self.reduction == "mean" else 1.0
+        if not self.statistics and self.reduction != "none" and z.numel() <= kernels.TINY:
+            near = self.bounded or kernels.is_near(log_p)  # a bounded l takes -inf as it is
+            values = self.from_row(log_p, (), z.shape[1]) if near else None
+            return None if values is None else kernels.sum_of_labels(values, target, scale)
+        rows = self._few_losses(log_p, target)
+        return rows if rows is None or self.reduction == "none" else kernels.sum_of_rows(rows, scale)
+
+    def _few_losses(self, log_p: Tensor, target: Tensor) -> Tensor | None:
+        """Return L(u, y), (N,), of a few rows; ``None`` as :meth:`_few_rows`."""
         log_u = kernels.pick(log_p, target)
         if log_u is None:
             return None
-        if not self.statistics:  # a bounded l takes -inf for what it is
+        if not self.statistics:
             near = self.bounded or kernels.is_near(log_u)
-            return self.from_row(log_u, (), z.shape[1]) if near else None
+            return self.from_row(log_u, (), log_p.shape[1]) if near else None
         if not kernels.is_near(log_p):
             return None
         sums = tuple([kernels.sum_of_classes(f.value(log_p)) for f in self.statistics])
-        return self.from_row(log_u, sums, z.shape[1])
+        return self.from_row(log_u, sums, log_p.shape[1])
 
     def _rows(self, z: Tensor, target: Tensor) -> Tensor:
         log_p = torch.log_softmax(z, -1, compute_dtype(z))
