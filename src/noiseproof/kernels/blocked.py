@@ -54,8 +54,9 @@ def by_blocks(block: Block, logits: Tensor, target: Tensor, scale: Scale) -> tup
         z, out = logits[here], gradient[here]
         if half:
             wide = z.float()
-            losses[there] = block(wide, target[there], part, wide)
-            out.copy_(wide)
+            found = torch.empty_like(wide)
+            losses[there] = block(wide, target[there], part, found)
+            out.copy_(found)
         else:
             losses[there] = block(z, target[there], part, out)
     return losses, gradient

@@ -1,7 +1,7 @@
 """Losses that see a row only through ``log u`` and a few sums over its classes."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -16,6 +16,12 @@ Classes = Tensor | int
 ValueAndSlopes = Callable[[Tensor, Sums, Classes], tuple[Tensor, Tensor, Sums]]
 
 
+# A probability below this one has lost digits, or is about to; log p is taken another way then.
+_LEAST = 1e-30
+# Logits beyond this one are first made small.
+_LARGE = 64.0
+
+
 class Summand(Protocol):
     """What a statistic sums: f and its slope, as functions of log p."""
 
@@ -24,6 +30,19 @@ class Summand(Protocol):
 
     def with_slope(self, log_p: Tensor) -> tuple[Tensor, Tensor]:
         """Return f and df / dlog p."""
+
+    def summed(self, log_p: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+        """Return sum_k f, dimension 1 kept, and -df / dlog p; p is given too, log_p used up."""
+
+
+class _Row(NamedTuple):
+    """What the kernels below find in the rows, having written p times ``total`` to ``out``."""
+
+    log_u: Tensor
+    sums: Sums
+    falls: list[Tensor | None]  # -f' of each sum; None: f' is 1 everywhere
+    total: Tensor | None  # None: 1
+    classes: Classes
 
 
 def row_block(
@@ -47,95 +66,128 @@ def row_block(
     logit is -inf has no part in the sums, unless it is the label; such a label has log_u = -inf
     if ``infinite``, else the lowest number.
     """
-    index, classes = target.unsqueeze(1), z.shape[1]
-    masked = _masked(z, index) if statistics else None
-    z_y = z.gather(1, index) if infinite else z  # before ``out``, which may be z, is written
-    curved = [f for f in statistics if not isinstance(f, LogSum)]
-    if curved or masked is not None:
-        log_u, sums, slopes, count = _curved(z, index, out, statistics, masked)
-        total = None
+    index = target.unsqueeze(1)
+    if all(isinstance(f, LogSum) for f in statistics):
+        row = _near(z, index, out, len(statistics)) or _flat(z, index, out, statistics, infinite)
     else:
-        log_u, log_sum, total = _exponentials(z, index, out, bool(statistics))
-        sums = () if log_sum is None else (log_sum,) * len(statistics)
-        slopes, count = [None] * len(statistics), classes
-    if infinite:
-        log_u = torch.where(z_y == -torch.inf, -torch.inf, log_u)
-    rows, c, ds = value_and_slopes(log_u, sums, count)
+        row = _curved(z, index, out, statistics, infinite)
+    rows, c, ds = value_and_slopes(row.log_u, row.sums, row.classes)
     if not isinstance(scale, float):
         scale = scale.unsqueeze(1)
     c = c * scale
     factor, flat, curves = c, None, []
-    for d, slope in zip(ds, slopes, strict=True):
+    for d, fall in zip(ds, row.falls, strict=True):
         d = d * scale
-        if slope is None:
-            factor = torch.add(factor, d, alpha=classes)
+        if fall is None:
+            factor = torch.add(factor, d, alpha=z.shape[1])
             flat = d if flat is None else flat + d
         else:
-            factor = factor.addcmul(d, slope.sum(1, keepdim=True))
-            curves.append((d, slope))
-    factor = factor.neg() if total is None else factor.neg().div_(total)
-    if flat is None:
-        out.mul_(factor)
-    else:
-        torch.addcmul(flat, out, factor, out=out)
-    for d, slope in curves:
-        out.addcmul_(d, slope)
+            factor = factor.addcmul(d, fall.sum(1, keepdim=True), value=-1)
+            curves.append(fall.mul_(d))
+    # addcmul would be one pass, but with (n, 1) beside (n, K) it takes as long as four.
+    out.mul_(factor.neg() if row.total is None else factor.neg().div_(row.total))
+    if flat is not None:
+        out.add_(flat)
+    for curve in curves:
+        out.sub_(curve)
     out.scatter_add_(1, index, c)
     return rows.squeeze(1)
 
 
+def _near(z: Tensor, index: Tensor, out: Tensor, log_sums: int) -> _Row | None:
+    """The quickest: torch's softmax, a row at a time, where no probability is too small for it.
+
+    ``None``, with ``z`` as it was, for all others.
+    """
+    if z.dim() > 2 or z.device.type != "cpu" or out.data_ptr() == z.data_ptr() or not z.numel():
+        return None
+    u = torch.softmax(z, 1, out=out).gather(1, index)
+    if not _all_above(u, _LEAST):
+        return None
+    log_u = u.log_()
+    if log_sums == 0:
+        return _Row(log_u, (), [], None, z.shape[1])
+    # sum_k log p_k = sum_k z_k - K log sum_k e^z_k, and the last term is z_y - log u.
+    offset = z.gather(1, index).sub_(log_u)
+    log_sum = z.sum(1, keepdim=True).sub_(offset, alpha=z.shape[1])
+    # A large offset would eat the digits of the sum; a sum of -inf is that of a masked class.
+    if not (_all_above(offset.abs().neg_(), -_LARGE) and _all_above(log_sum, lowest(z.dtype))):
+        return None
+    return _Row(log_u, (log_sum,) * log_sums, [None] * log_sums, None, z.shape[1])
+
+
+def _flat(
+    z: Tensor, index: Tensor, out: Tensor, statistics: Sequence[Summand], infinite: bool
+) -> _Row:
+    """Any logits, (n, K) or (n, K, d), with no sums but sum_k log p_k."""
+    if statistics and _masked(z, index) is not None:
+        return _curved(z, index, out, statistics, infinite)
+    floor = lowest(z.dtype)
+    z_y = z.gather(1, index) if infinite else z  # before ``out``, which may be z, is written
+    # Differences from the largest logit: exact where it matters, and exp cannot overflow.
+    torch.sub(z, z.amax(1, keepdim=True), out=out)
+    log_u = out.gather(1, index)
+    log_sum = out.sum(1, keepdim=True) if statistics else None
+    total = out.exp_().sum(1, keepdim=True)
+    log_total = total.log()
+    log_u.sub_(log_total).clamp_min_(floor)
+    if infinite:
+        log_u = torch.where(z_y == -torch.inf, -torch.inf, log_u)
+    if log_sum is None:
+        return _Row(log_u, (), [], total, z.shape[1])
+    log_sum.sub_(log_total, alpha=z.shape[1]).clamp_min_(floor)
+    count = len(statistics)
+    return _Row(log_u, (log_sum,) * count, [None] * count, total, z.shape[1])
+
+
+def _curved(
+    z: Tensor, index: Tensor, out: Tensor, statistics: Sequence[Summand], infinite: bool
+) -> _Row:
+    """Any logits and any sums, masked classes too."""
+    z_y = z.gather(1, index) if infinite else z
+    masked, floor = None, lowest(z.dtype)
+    if z.dim() == 2:
+        log_p = torch.log_softmax(z, 1)
+        log_sum = log_p.sum(1, keepdim=True)
+        if not (z.device.type == "cpu" and _all_above(log_sum, floor)):
+            masked = _masked(z, index)
+            log_sum = log_p.clamp_min_(floor).sum(1, keepdim=True)
+        torch.exp(log_p, out=out)
+    else:  # torch would copy what is not contiguous
+        masked = _masked(z, index)
+        log_p = z - z.amax(1, keepdim=True)
+        total = torch.exp(log_p, out=out).sum(1, keepdim=True)
+        out.div_(total)
+        log_sum = log_p.sub_(total.log_()).clamp_min_(floor).sum(1, keepdim=True)
+    log_u = log_p.gather(1, index)
+    if infinite:
+        log_u = torch.where(z_y == -torch.inf, -torch.inf, log_u)
+    sums: list[Tensor] = []
+    falls: list[Tensor | None] = []
+    for f in statistics:
+        fall: Tensor | None = None
+        if masked is not None:
+            value, slope = f.with_slope(log_p)
+            found = value.masked_fill(masked, 0).sum(1, keepdim=True)
+            fall = slope.neg().masked_fill_(masked, 0)
+        elif isinstance(f, LogSum):
+            found = log_sum
+        else:
+            found, fall = f.summed(log_p if f is statistics[-1] else log_p.clone(), out)
+        sums.append(found)
+        falls.append(fall)
+    classes: Classes = z.shape[1]
+    if masked is not None:
+        classes = classes - masked.sum(1, keepdim=True)
+    return _Row(log_u, tuple(sums), falls, None, classes)
+
+
 def _masked(z: Tensor, index: Tensor) -> Tensor | None:
     """Return which classes are masked, the label never; ``None`` where that is known to be none."""
-    if z.device.type == "cpu" and z.numel() and float(z.min()) > -torch.inf:
+    if z.device.type == "cpu" and _all_above(z, -torch.inf):
         return None
     return (z == -torch.inf).scatter_(1, index, False)
 
 
-def _exponentials(
-    z: Tensor, index: Tensor, out: Tensor, needs_sum: bool
-) -> tuple[Tensor, Tensor | None, Tensor]:
-    """Write p times ``total`` to ``out``; return log_u, sum_k log p_k and ``total``."""
-    floor = lowest(z.dtype)
-    # Differences from the largest logit: exact where it matters, and exp cannot overflow.
-    torch.sub(z, z.amax(1, keepdim=True), out=out)
-    log_u = out.gather(1, index)
-    log_sum = out.sum(1, keepdim=True) if needs_sum else None
-    total = out.exp_().sum(1, keepdim=True)
-    log_total = total.log()
-    if log_sum is not None:
-        log_sum.sub_(log_total, alpha=z.shape[1]).clamp_min_(floor)
-    return log_u.sub_(log_total).clamp_min_(floor), log_sum, total
-
-
-def _curved(
-    z: Tensor,
-    index: Tensor,
-    out: Tensor,
-    statistics: Sequence[Summand],
-    masked: Tensor | None,
-) -> tuple[Tensor, Sums, list[Tensor | None], Classes]:
-    """Write p to ``out``; return log_u, the sums, the slopes of their terms, and the classes."""
-    if z.dim() == 2:
-        torch.log_softmax(z, 1, out=out)
-    else:  # torch would copy what is not contiguous
-        torch.sub(z, z.amax(1, keepdim=True), out=out)
-        out.sub_(out.exp().sum(1, keepdim=True).log_())
-    log_p = out.clamp_min_(lowest(z.dtype))
-    log_u = log_p.gather(1, index)
-    sums: list[Tensor] = []
-    slopes: list[Tensor | None] = []
-    for f in statistics:
-        if isinstance(f, LogSum) and masked is None:
-            sums.append(log_p.sum(1, keepdim=True))
-            slopes.append(None)
-            continue
-        value, slope = f.with_slope(log_p)
-        if masked is not None:
-            value, slope = value.masked_fill(masked, 0), slope.masked_fill_(masked, 0)
-        sums.append(value.sum(1, keepdim=True))
-        slopes.append(slope)
-    out.exp_()
-    classes: Classes = z.shape[1]
-    if masked is not None:
-        classes = classes - masked.sum(1, keepdim=True)
-    return log_u, tuple(sums), slopes, classes
+def _all_above(x: Tensor, bound: float) -> bool:
+    return x.numel() > 0 and float(x.min()) > bound

@@ -24,6 +24,14 @@ class Statistic:
             (slope,) = torch.autograd.grad(value.sum(), leaf)
         return value.detach(), slope
 
+    def summed(self, log_p: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the sum and -df / dlog p; a subclass may know a quicker way.
+
+        p is at hand and stays as it is; log_p may be overwritten.
+        """
+        value, slope = self.with_slope(log_p)
+        return value.sum(1, keepdim=True), slope.neg()
+
 
 @dataclass(frozen=True)
 class LogSum(Statistic):
@@ -52,3 +60,8 @@ class PowerSum(Statistic):
         """Slope: s p^s."""
         power = (log_p * self.s).exp_()
         return power, power * self.s
+
+    def summed(self, log_p: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+        """As :meth:`with_slope`; a square needs no exponential."""
+        power = torch.mul(p, p, out=log_p) if self.s == 2 else log_p.mul_(self.s).exp_()
+        return power.sum(1, keepdim=True), power.mul_(-self.s)

@@ -47,7 +47,7 @@ class CE(Pointwise):
             try:
                 value = cross_entropy(
                     input,
-                    target,
+                    target if target.dtype == torch.int64 else target.long(),
                     ignore_index=self.ignore_index,
                     reduction=self.reduction,
                 )

@@ -49,6 +49,22 @@ class FL(Pointwise):
         # The product first: the odds alone times gamma would overflow.
         return value, weight.neg_().sub_(odds.mul_(value), alpha=self.gamma)
 
+    def summed(self, log_p: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+        """Return sum_k l(p_k) and minus the slopes, from p and with no exponential more."""
+        # 1 - p, kept off 0 by half an epsilon, which is as well as a float32 log p knows it.
+        wrong = torch.rsub(p, 1, alpha=1 - torch.finfo(p.dtype).eps / 2)
+        weight = _power(wrong, self.gamma)
+        value = log_p.mul_(weight)
+        total = value.sum(1, keepdim=True).neg_()
+        if self.detach:
+            return total, weight
+        return total, weight.sub_(torch.div(p, wrong, out=wrong).mul_(value), alpha=self.gamma)
+
+
+def _power(x: Tensor, gamma: float) -> Tensor:
+    # pow has fast ways for a few powers; for others this takes a third of its time.
+    return x.pow(gamma) if gamma in (0, 0.5, 1, 2, 3) else torch.log(x).mul_(gamma).exp_()
+
 
 def _wrong(log_u: Tensor) -> Tensor:
     # 1 - u, kept off 0: there (1 - u)^gamma has no finite slope, though the loss has (it is 0).

@@ -28,3 +28,11 @@ class GCE(Pointwise):
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: -u^q."""
         return self.value(log_u), torch.mul(log_u, self.q).exp_().neg_()
+
+    def summed(self, log_p: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+        """Return (K - sum_k p_k^q) / q and p^q: one exponential for both."""
+        if self.q < 0.05:  # the difference would lose digits
+            return super().summed(log_p, p)
+        power = log_p.mul_(self.q).exp_()
+        total = power.sum(1, keepdim=True)
+        return total.neg_().add_(p.shape[1]).div_(self.q), power

@@ -175,6 +175,7 @@ class Pointwise(RowLoss, register=False):
         if "value" in cls.__dict__ and any("value" in parent.__dict__ for parent in others):
             inherited: dict[str, Any] = {
                 "with_slope": Pointwise.with_slope,
+                "summed": Pointwise.summed,
                 "asymmetry_ratio": None,
                 "strict_asymmetry_ratio": None,
                 "symmetric": False,
@@ -212,6 +213,15 @@ class Pointwise(RowLoss, register=False):
         """Return l and dl / dlog u, elementwise; by autograd unless a subclass knows better."""
         rows, c, _ = super().with_slopes(log_u, (), 0)
         return rows, c
+
+    def summed(self, log_p: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+        """Return sum_k l(p_k), dimension 1 kept, and -dl / dlog p.
+
+        A subclass may override it to make :class:`Normalized` faster: p is at hand and stays as
+        it is; log_p may be overwritten.
+        """
+        value, slope = self.with_slope(log_p)
+        return value.sum(1, keepdim=True), slope.neg()
 
     def from_row(self, log_u: Tensor, sums: Sums, classes: Classes) -> Tensor:
         """Return ``value(log_u)``."""
