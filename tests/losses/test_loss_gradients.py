@@ -230,3 +230,25 @@ def test_forward_mode(loss):
     (gradient,) = torch.autograd.grad(loss(z, y), z)
     _, derivative = torch.func.jvp(lambda z: loss(z, y), (z.detach(),), (tangent,))
     torch.testing.assert_close(derivative, (gradient * tangent).sum(), **DOUBLE)
+
+
+@pytest.mark.parametrize(
+    ("loss", "released", "least", "most"),
+    [
+        (nf.GCE(0.7), lambda u: (1 - u**0.7) / 0.7, 0, 1e-4),
+        (nf.RCE(A=-9), lambda u: 9 * (1 - u), 0, 1e-4),
+        (nf.SCE(1, 1, A=-9), lambda u: -torch.log(u) + 9 * (1 - u), 0.3, 0.6),
+    ],
+    ids=lambda x: str(x) if isinstance(x, nf.Loss) else "",
+)
+def test_what_the_clamp_of_the_released_code_costs(loss, released, least, most):
+    """docs/theory.md: a label with p < 1e-7 has no gradient there, which matters for SCE."""
+    z = 10 * torch.randn(2000, 100, dtype=torch.float64)
+    y = torch.where(torch.rand(2000) < 0.6, z.argmax(1), torch.randint(100, (2000,)))
+    z.requires_grad_()
+    u = torch.softmax(z, 1).clamp(1e-7, 1).gather(1, y.unsqueeze(1))
+    (theirs,) = torch.autograd.grad(released(u).mean(), z)
+    (ours,) = torch.autograd.grad(loss(z, y), z)
+    lost = (theirs.norm(dim=1) == 0).double().mean()
+    assert 0.28 < lost < 0.37
+    assert least <= (ours - theirs).norm() / ours.norm() <= most

@@ -126,3 +126,43 @@ def test_extreme_finite_logits_are_finite_at_every_size(loss, rows, size):
         value = loss(z, torch.full((rows,), label))
         assert value.isfinite()
         assert torch.autograd.grad(value, z)[0].isfinite().all()
+
+
+KERNELS = ["CE", "AGCE(a=6, q=1.5)", "NCE + 4*AGCE(a=6, q=1.5)", "NFL(gamma=0.5)", "NFL(gamma=0.3)",
+           "NFL(gamma=0.5, detach=True)", "NGCE(q=0.7)", "NGCE(q=0.01)", "5*NCE + AMSE(a=20)",
+           "Normalized(MAE)", "NNFL", "NFL(gamma=2) + NGCE(q=0.5) + AMSE(a=2)"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", KERNELS)
+@pytest.mark.parametrize(
+    ("spread", "shift"),
+    [(1, 0), (20, 0), (1, 60), (1, 1000), (300, 0)],
+    ids=["near", "confident", "shifted", "shifted far", "far apart"],
+)
+def test_the_kernel_in_float32_has_the_numbers_of_float64(text, spread, shift):
+    loss = nf.loss(text)
+    z = (spread * torch.randn(300, 60) + shift).requires_grad_()
+    y = torch.where(torch.rand(300) < 0.5, z.argmax(1), torch.randint(60, (300,)))
+    value = loss(z, y)
+    (gradient,) = torch.autograd.grad(value, z)
+    wide = z.detach().double().requires_grad_()
+    expected = loss.rows(wide, y).mean()
+    (wanted,) = torch.autograd.grad(expected, wide)
+    torch.testing.assert_close(value.double(), expected, rtol=1e-5, atol=1e-7)
+    size = wanted.abs().max().clamp_min(1e-30)
+    torch.testing.assert_close(gradient.double() / size, wanted / size, rtol=0, atol=1e-5)
+
+
+SUMMED = [nf.FL(0.5), nf.FL(0.3), nf.FL(2, detach=True), nf.GCE(0.7), nf.GCE(0.01), nf.MAE()]
+
+
+@pytest.mark.parametrize("f", [*SUMMED, nf.PowerSum(2), nf.PowerSum(0.3)], ids=str)
+def test_sums_with_p_at_hand_are_the_sums(f):
+    log_p = torch.log_softmax(4 * torch.randn(50, 9, dtype=torch.float64), 1)
+    p = log_p.exp()
+    value, slope = f.with_slope(log_p)
+    kept = p.clone()
+    total, fall = f.summed(log_p.clone(), p)
+    torch.testing.assert_close(total, value.sum(1, keepdim=True), rtol=1e-9, atol=1e-12)
+    torch.testing.assert_close(fall, -slope, rtol=1e-7, atol=1e-9)
+    assert torch.equal(p, kept)

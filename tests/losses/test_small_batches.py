@@ -25,15 +25,16 @@ def nodes(value):
     ("text", "most"),
     [
         ("CE", 2),
-        ("MAE", 4),
-        ("GCE(q=0.7)", 4),
-        ("AGCE(a=0.6, q=0.6)", 6),
-        ("AGCE(a=6, q=1.5)", 6),
-        ("AUL(a=3, p=0.1)", 7),
-        ("AEL(a=2.5)", 6),
+        ("MAE", 3),
+        ("GCE(q=0.7)", 3),
+        ("AGCE(a=0.6, q=0.6)", 5),
+        ("AGCE(a=6, q=1.5)", 5),
+        ("AUL(a=3, p=0.1)", 6),
+        ("AEL(a=2.5)", 5),
         ("NCE", 5),
         ("NCE + 4*AGCE(a=6, q=1.5)", 9),
-        ("NFL(gamma=0.5)", 11),
+        ("FL(gamma=0.5)", 7),
+        ("NFL(gamma=0.5)", 10),
     ],
 )
 def test_operations_of_the_graph(text, most):

@@ -97,7 +97,9 @@ class RowLoss(Loss, register=False):
             values = self.from_row(log_p, (), z.shape[1]) if near else None
             return None if values is None else kernels.sum_of_labels(values, target, scale)
         rows = self._few_losses(log_p, target)
-        return rows if rows is None or self.reduction == "none" else kernels.sum_of_rows(rows, scale)
+        return (
+            rows if rows is None or self.reduction == "none" else kernels.sum_of_rows(rows, scale)
+        )
 
     def _few_losses(self, log_p: Tensor, target: Tensor) -> Tensor | None:
         """Return L(u, y), (N,), of a few rows; ``None`` as :meth:`_few_rows`."""

@@ -57,7 +57,7 @@ class Spread(RowLoss):
 
     Example:
         >>> Spread(s=0.5)(torch.zeros(1, 100), torch.tensor([3]))
-        tensor(10.0000)
+        tensor(10....)
     """
 
     s: float = parameter(default=0.1, above=0, at_most=1)
