@@ -5,11 +5,25 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import typer.core
 
 import noiseproof
 
+#: The commands in the order that a user meets them.
+ORDER = (
+    "fit", "predict", "clean", "demo", "audit", "recommend", "train", "bench", "figure", "data",
+    "cache",
+)  # fmt: skip
+
+
+class _InOrder(typer.core.TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(self.commands, key=lambda name: (*ORDER, name).index(name))
+
+
 app = typer.Typer(
     name="noiseproof",
+    cls=_InOrder,
     help="Train classifiers that stay right when the labels are wrong.",
     add_completion=False,
     rich_markup_mode=None,
@@ -26,12 +40,18 @@ QuietOption = Annotated[
     bool, typer.Option("--quiet", help="Print only the result, and warnings of doubtful results.")
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace what an earlier run wrote.")]
+ReplaceOption = Annotated[
+    bool,
+    typer.Option("--force", help="Replace --out: any file, but only a folder of noiseproof's."),
+]
 EncodingOption = Annotated[
     str | None, typer.Option(help="Encoding of a text file, such as cp1252 (default: UTF-8).")
 ]
 EmbeddingsOption = Annotated[
     Path | None,
-    typer.Option(help="Features to use instead: .npy, or X in an .npz, one row for each row."),
+    typer.Option(
+        help="Use these features instead: an .npy, or X in an .npz, a row for each row of the file."
+    ),
 ]
 
 

@@ -25,7 +25,9 @@ def write_report(
         ),
     ] = None,
     store: StoreOption = Path("runs"),
-    out: Annotated[Path, typer.Option(help="The .html file to write.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(help="The .html file to write or replace.")] = Path(
+        "report.html"
+    ),
 ) -> None:
     """Write the results as one HTML page: tables, curves, memorisation, audits, commands.
 

@@ -24,7 +24,7 @@ def table(
     store: StoreOption = Path("runs"),
     form: Annotated[str, typer.Option("--format", help="md, latex, html, csv or json.")] = "md",
     out: Annotated[
-        Path | None, typer.Option(help="File to write the table to (default: print it).")
+        Path | None, typer.Option(help="File to write or replace (default: print the table).")
     ] = None,
 ) -> None:
     """Show the table of a grid: our numbers, the paper's, and the difference.

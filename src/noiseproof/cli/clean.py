@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import EncodingOption, ForceOption, JsonOption, QuietOption, app, print_json
+from noiseproof.cli.app import (
+    EncodingOption,
+    JsonOption,
+    QuietOption,
+    ReplaceOption,
+    app,
+    print_json,
+)
 from noiseproof.progress import counted, printable
 
 
@@ -36,7 +43,7 @@ def clean(
         typer.Option(help="The folder of the fit (default: the file's name with -fit)."),
     ] = None,
     encoding: EncodingOption = None,
-    force: ForceOption = False,
+    force: ReplaceOption = False,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:

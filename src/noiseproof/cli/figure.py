@@ -32,7 +32,7 @@ def figure(
             "hyperparameters, margin, memorisation or noise."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The .svg, .png or .pdf file to write.")],
+    out: Annotated[Path, typer.Option(help="The .svg, .png or .pdf file to write or replace.")],
     grid: Annotated[
         str | None, typer.Option("--grid", help="Grid or TOML file whose runs to draw.")
     ] = None,

@@ -51,21 +51,25 @@ def fit(
     ] = None,
     annotator: Annotated[
         str | None,
-        typer.Option(help="The column that says who gave the answer in --label; a row an answer."),
+        typer.Option(
+            help="The column that names who gave the answer in --label; each row is one answer."
+        ),
     ] = None,
     item: Annotated[
         str | None,
-        typer.Option(help="The column of the item (default: rows with equal features are one)."),
+        typer.Option(
+            help="The column that names the item (default: rows with equal features are one item)."
+        ),
     ] = None,
     answers: Annotated[
         str | None,
-        typer.Option(help="The answer columns, one an annotator, such as 'w1,w2,crowd_*'."),
+        typer.Option(help="The answer columns, one for each annotator, such as 'w1,w2,crowd_*'."),
     ] = None,
     aggregation: Annotated[
         str,
         typer.Option(
-            help="Agree on labels by features, or by answers alone: majority, dawid-skene, "
-            "one-coin, glad, mace (needs crowd-kit)."
+            help="How answers become labels: with the features, or by the answers alone: majority, "
+            "dawid-skene, one-coin, glad or mace (needs crowd-kit)."
         ),
     ] = "features",
     embeddings: EmbeddingsOption = None,
@@ -96,7 +100,7 @@ def fit(
     encoding: EncodingOption = None,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Fail if the columns of --test differ; write nothing."),
+        typer.Option("--strict", help="Fail, and write nothing, if the columns of --test differ."),
     ] = False,
     force: ForceOption = False,
     quiet: QuietOption = False,

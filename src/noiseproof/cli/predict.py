@@ -9,9 +9,9 @@ import typer
 from noiseproof.cli.app import (
     EmbeddingsOption,
     EncodingOption,
-    ForceOption,
     JsonOption,
     QuietOption,
+    ReplaceOption,
     app,
     print_json,
 )
@@ -23,7 +23,9 @@ def predict(
     folder: Annotated[Path, typer.Argument(help="The folder that `noiseproof fit` wrote.")],
     file: Annotated[
         Path,
-        typer.Argument(help="Rows like those of the fit, of any number; labels are not needed."),
+        typer.Argument(
+            help="Rows like those of the fit, any number of them; labels are not needed."
+        ),
     ],
     out: Annotated[
         Path, typer.Option(help="Where to write the predictions: .csv or .parquet.")
@@ -38,9 +40,9 @@ def predict(
     encoding: EncodingOption = None,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Fail if columns changed since the fit; write nothing."),
+        typer.Option("--strict", help="Fail, and write nothing, if columns changed since the fit."),
     ] = False,
-    force: ForceOption = False,
+    force: ReplaceOption = False,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
