@@ -1,5 +1,7 @@
 """A user's own data: .npz, CSV, TSV, Parquet, a folder of images; and digits."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -252,3 +254,15 @@ def test_what_is_neither_a_name_nor_a_file(tmp_path):
     (tmp_path / "mine.txt").touch()
     with pytest.raises(DataError, match=r"mine.txt: expected an .npz, .csv"):
         data.load(tmp_path / "mine.txt")
+
+
+def test_what_unpacks_to_more_than_the_memory_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("noiseproof.data.memory.available", lambda: 10**6)
+    with gzip.open(tmp_path / "a.csv.gz", "wt") as file:
+        file.write("x,y\n" + "1,a\n2,b\n" * 300_000)
+    np.savez_compressed(tmp_path / "a.npz", X=np.zeros((1000, 1000)), y=np.arange(1000) % 2)
+    pd.DataFrame({"x": np.zeros(10**5), "y": "a"}).to_parquet(tmp_path / "a.parquet")
+    for name in ("a.csv.gz", "a.npz", "a.parquet"):
+        assert (tmp_path / name).stat().st_size < 10**5
+        with pytest.raises(DataError, match=r"GB of memory, 0\.0 GB are free; use a sample"):
+            data.load(tmp_path / name, label="y")

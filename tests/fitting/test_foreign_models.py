@@ -109,7 +109,7 @@ def test_arrays_are_as_large_as_they_say(model, shape):
 
 
 def test_a_model_larger_than_the_memory_is_not_read(model, monkeypatch):
-    monkeypatch.setattr("noiseproof.prepare.memory.available", lambda: 1000)
+    monkeypatch.setattr("noiseproof.data.memory.available", lambda: 1000)
     assert "use a machine with more memory" in refused(model)
 
 

@@ -9,9 +9,8 @@ import pytest
 from PIL import Image
 from scipy import sparse
 
-from noiseproof.data import delimited
+from noiseproof.data import delimited, memory
 from noiseproof.errors import DataError
-from noiseproof.prepare import memory
 from noiseproof.prepare.features import learn_features, reading
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read, read_blocks

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from noiseproof.data import memory
 from noiseproof.errors import DataError, ParameterError
-from noiseproof.prepare import memory
 from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import Classes, encode
 from noiseproof.prepare.inputs import as_samples

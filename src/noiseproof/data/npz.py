@@ -11,6 +11,7 @@ from torch import Tensor
 
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
 from noiseproof.data.labels import Array, check_range, encode
+from noiseproof.data.memory import check_fits
 from noiseproof.errors import DataError
 
 #: How an .npz starts, one without arrays, and an .npy: of anything else numpy says it is pickled.
@@ -28,6 +29,7 @@ def read_npz(path: str | Path) -> TrainTest[Dataset]:
         path: the ``.npz`` file; pickled objects in it are refused.
     """
     path = Path(path)
+    check_fits(path, unpacked_size(path))
     arrays = read_arrays(path)
     for name in ("X", "y"):
         if name not in arrays:
@@ -48,6 +50,15 @@ def read_npz(path: str | Path) -> TrainTest[Dataset]:
     if train.shape != test.shape or train.inputs.dtype != test.inputs.dtype:
         raise DataError(f"{path}: X is of samples {train.shape}, X_test of {test.shape}")
     return TrainTest(train, replace(test, normalisation=train.constants))
+
+
+def unpacked_size(path: Path) -> int:
+    """Return how many bytes an ``.npz`` unpacks to."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            return sum(part.file_size for part in file.infolist())
+    except (zipfile.BadZipFile, OSError):
+        return path.stat().st_size  # whatever is wrong with it, reading will say
 
 
 def read_arrays(path: Path) -> dict[str, Array]:

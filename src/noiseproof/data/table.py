@@ -12,8 +12,10 @@ import torch
 from noiseproof.data.dataset import Dataset
 from noiseproof.data.delimited import Delimited, read_decimal_commas
 from noiseproof.data.labels import encode
+from noiseproof.data.memory import Budget, check_fits
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.extras import need
+from noiseproof.progress import SILENT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +54,9 @@ def read_table(path: str | Path, label: str) -> Dataset:
         label: the column of labels, numbers or text.
     """
     path = Path(path)
-    frame = read_frame(path, label).frame
+    size = content_size(path)
+    check_fits(path, size)
+    frame = read_frame(path, label, hears=Budget(path, size, SILENT).hear).frame
     if label not in frame.columns:
         columns = [str(column) for column in frame.columns]
         raise DataError(f"{path}: no column {label!r}{did_you_mean(label, columns)}")
@@ -145,6 +149,24 @@ def _parquet(path: Path, label: str | None) -> Any:
         labels = table.column(label).to_pandas(integer_object_nulls=True)
         frame[label] = labels.set_axis(frame.index)
     return frame
+
+
+def content_size(path: Path) -> int:
+    """Return how many bytes there are to read, as far as can be told before."""
+    size = path.stat().st_size
+    if table_suffix(path) not in PARQUET or size == 0:
+        return size
+    from pyarrow import ArrowException, parquet
+
+    try:
+        with path.open("rb") as file:
+            content = parquet.read_metadata(file)
+    except (ArrowException, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"{path}: cannot be read as parquet ({reason})") from None
+    stored = sum(content.row_group(i).total_byte_size for i in range(content.num_row_groups))
+    # A value that repeats a million times is stored once and takes the memory of a million.
+    return max(int(stored), 8 * int(content.num_rows) * int(content.num_columns))
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import noiseproof
+from noiseproof.data.memory import check_fits
 from noiseproof.errors import DataError, DataWarning
 from noiseproof.files import not_ours
 from noiseproof.learn.arrays import read_arrays, write_arrays
@@ -18,7 +19,6 @@ from noiseproof.learn.ensemble import Ensemble
 from noiseproof.prepare.classes import Classes
 from noiseproof.prepare.features import Preprocessor, load_features, reading, with_encoder
 from noiseproof.prepare.inputs import as_samples
-from noiseproof.prepare.memory import check_fits
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 

@@ -1,6 +1,5 @@
 """Arrays in files: ``.npz`` with X and y, ``.npy``."""
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.npz import read_arrays
+from noiseproof.data.memory import check_fits
+from noiseproof.data.npz import read_arrays, unpacked_size
 from noiseproof.errors import DataError
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.forms import as_inputs
-from noiseproof.prepare.memory import check_fits
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import counted
 
@@ -21,8 +20,9 @@ SUFFIXES = frozenset({".npz", ".npy"})
 
 def read_array_file(path: Path, labelled: bool) -> Samples:
     """Read X, and y where labels are wanted."""
-    check_fits(path, _size(path))
-    arrays = {"X": _npy(path)} if path.suffix.lower() == ".npy" else read_arrays(path)
+    alone = path.suffix.lower() == ".npy"
+    check_fits(path, path.stat().st_size if alone else unpacked_size(path))
+    arrays = {"X": _npy(path)} if alone else read_arrays(path)
     wanted = ("X", "y") if labelled else ("X",)
     for name in wanted:
         if name not in arrays:
@@ -57,16 +57,6 @@ def _named(labels: NDArray[Any], names: NDArray[Any], path: Path) -> NDArray[Any
     if len(labels) and (labels.min() < 0 or labels.max() >= len(names)):
         raise DataError(f"{path}: a label in y is outside 0..{len(names) - 1}, the `classes`")
     return np.asarray(names.astype(str)[labels])
-
-
-def _size(path: Path) -> int:
-    if path.suffix.lower() == ".npy":
-        return path.stat().st_size
-    try:
-        with zipfile.ZipFile(path) as file:
-            return sum(part.file_size for part in file.infolist())
-    except (zipfile.BadZipFile, OSError):
-        return path.stat().st_size  # whatever is wrong with it, reading will say
 
 
 def _npy(path: Path, mmap_mode: Any = None) -> NDArray[Any]:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from noiseproof.data import images
 from noiseproof.data.folder import list_images
+from noiseproof.data.memory import check_fits
 from noiseproof.encoders.pictures import PictureFiles
 from noiseproof.errors import DataError
 from noiseproof.prepare.file_names import shown
-from noiseproof.prepare.memory import check_fits
 from noiseproof.prepare.pictures import Wanted, embedded
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, Progress

@@ -6,10 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from noiseproof.data.delimited import COMMA_NUMBER, Delimited, read_decimal_commas
-from noiseproof.data.table import PARQUET, Table, read_frame, readable, table_suffix
+from noiseproof.data.memory import Budget, check_fits
+from noiseproof.data.table import (
+    PARQUET,
+    Table,
+    content_size,
+    read_frame,
+    readable,
+    table_suffix,
+)
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.prepare.file_names import shown
-from noiseproof.prepare.memory import Budget, check_fits
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
@@ -37,7 +44,7 @@ def read_table_file(
         alone: whether the labels may be the only column.
     """
     files = parquet_files(path) if path.is_dir() else [path]
-    size = sum(_size(file) for file in files)
+    size = sum(content_size(file) for file in files)
     check_fits(path, size)
     budget = Budget(path, size, progress)
     tables = [
@@ -211,21 +218,3 @@ def second_labels(columns: Collection[str], label: str) -> list[str]:
 def _some(frame: Any, most: int = 12) -> str:
     names = [str(column) for column in frame.columns]
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
-
-
-def _size(path: Path) -> int:
-    """Return how many bytes there are to read, as far as can be told before."""
-    size = path.stat().st_size
-    if table_suffix(path) not in PARQUET or size == 0:
-        return size
-    from pyarrow import ArrowException, parquet
-
-    try:
-        with path.open("rb") as file:
-            content = parquet.read_metadata(file)
-    except (ArrowException, OSError) as error:
-        reason = str(error).partition("\n")[0]
-        raise DataError(f"{path}: cannot be read as parquet ({reason})") from None
-    stored = sum(content.row_group(i).total_byte_size for i in range(content.num_row_groups))
-    # A value that repeats a million times is stored once and takes the memory of a million.
-    return max(int(stored), 8 * int(content.num_rows) * int(content.num_columns))

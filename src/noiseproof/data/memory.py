@@ -9,10 +9,10 @@ from noiseproof.progress import Progress
 #: Reading a file and learning from it need about this many times the size of its content.
 NEED = 4
 GIGA = 10**9
-FIT_LESS = "fit on a sample of the rows"
+FEWER = "use a sample of the rows"
 
 
-def check_fits(path: Path, size: int, advice: str = FIT_LESS) -> None:
+def check_fits(path: Path, size: int, advice: str = FEWER) -> None:
     """Refuse a file whose content, ``size`` bytes, is too large for this machine.
 
     Args:
@@ -25,7 +25,7 @@ def check_fits(path: Path, size: int, advice: str = FIT_LESS) -> None:
         raise _too_large(path, f"{size / GIGA:.1f} GB", size, free, advice)
 
 
-def _too_large(path: Path, content: str, size: int, free: int, advice: str = FIT_LESS) -> DataError:
+def _too_large(path: Path, content: str, size: int, free: int, advice: str = FEWER) -> DataError:
     return DataError(
         f"{path}: {content} need about {size * NEED / GIGA:.1f} GB of memory, "
         f"{free / GIGA:.1f} GB are free; {advice}"
