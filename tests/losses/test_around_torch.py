@@ -7,6 +7,7 @@ import pytest
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
+from functorch.compile import aot_function, nop
 from loss_examples import CENTRAL, SUMS, with_options
 from torch._subclasses import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -47,6 +48,15 @@ def test_make_fx_traces_a_training_step(loss, mode):
     traced = make_fx(step, tracing_mode=mode)(z, y)
     other, labels = problem()
     torch.testing.assert_close(traced(other, labels), step(other, labels))
+
+
+@pytest.mark.parametrize("loss", FEW[:-1], ids=str)
+def test_aot_function(loss):
+    z, y = problem()
+    compiled = aot_function(lambda z, y: loss(z, y), fw_compiler=nop)
+    torch.testing.assert_close(compiled(z, y), loss(z, y))
+    ours, plain = (torch.autograd.grad(f(z, y), z)[0] for f in (compiled, loss))
+    torch.testing.assert_close(ours, plain)
 
 
 @pytest.mark.parametrize("loss", FEW, ids=str)
@@ -139,7 +149,14 @@ def test_a_kept_graph_gives_the_same_again(loss):
 def _shards(rank, port, losses):
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     dist.init_process_group("gloo", rank=rank, world_size=2)
-    from torch.distributed.tensor import Replicate, Shard, distribute_tensor, init_device_mesh
+    from torch.distributed.tensor import (
+        DTensor,
+        Partial,
+        Replicate,
+        Shard,
+        distribute_tensor,
+        init_device_mesh,
+    )
 
     mesh = init_device_mesh("cpu", (2,))
     torch.manual_seed(0)
@@ -148,9 +165,13 @@ def _shards(rank, port, losses):
     for text in losses:
         loss = nf.loss(text)
         (expected,) = torch.autograd.grad(loss(z, y), z)
-        for placement in (Shard(1), Shard(0), Replicate()):
-            sharded = distribute_tensor(z.detach(), mesh, [placement]).requires_grad_()
-            value = loss(sharded, labels)
+        whole = z.detach()
+        for placement in (Shard(1), Shard(0), Replicate(), Partial()):
+            if placement.is_partial():  # each process holds a summand
+                sharded = DTensor.from_local(whole * (0.25, 0.75)[rank], mesh, [placement])
+            else:
+                sharded = distribute_tensor(whole, mesh, [placement])
+            value = loss(sharded.requires_grad_(), labels)
             torch.testing.assert_close(value.full_tensor(), loss(z, y))
             value.backward()
             torch.testing.assert_close(sharded.grad.full_tensor(), expected)
