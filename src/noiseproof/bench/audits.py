@@ -1,5 +1,6 @@
 """What the theory says about the losses of a grid, beside their results."""
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,6 +12,7 @@ from noiseproof.errors import NoiseproofError
 from noiseproof.known import KNOWN
 from noiseproof.noise import TransitionMatrix, parse
 from noiseproof.theory import Audit, audit
+from noiseproof.theory.options import effective
 from noiseproof.theory.tolerance import margins
 
 Classes = tuple[str, ...] | int | None
@@ -84,10 +86,13 @@ def smallest_margin(grid: Grid, loss: str, noise: str) -> float | None:
 
 @lru_cache(maxsize=4096)
 def _smallest_margin(loss: str, classes: int, matrix: bytes) -> float | None:
-    T = TransitionMatrix(np.frombuffer(matrix).reshape(classes, classes))
     found = _audit(loss, classes)
-    values = [one.margin for one in margins(found.loss, found.ratio, T)]
-    return None if None in values else min(value for value in values if value is not None)
+    if found.ratio is None:
+        return None
+    weighed = effective(found.loss, np.frombuffer(matrix).reshape(classes, classes))
+    right, wrong = weighed.diagonal(), np.where(np.eye(classes, dtype=bool), 0, weighed).max(1)
+    levels = [float(a / b) for a, b in zip(right, wrong, strict=True) if b > 0]
+    return min(levels) * found.ratio if levels else math.inf
 
 
 @lru_cache(maxsize=4096)
