@@ -68,7 +68,8 @@ def _recipe(grid: Grid) -> tuple[str, ...]:
     recipe = grid.recipe_of(Row("", "CE"))
     said = f"Recipe {recipe.name} ({recipe.hash[:12]}): {recipe.network}, {recipe.epochs} epochs."
     if grid.encoder:
-        what = f"a {recipe.network} head on features of {short_name(grid.encoder)}"
+        article = "an" if recipe.network == "mlp" else "a"
+        what = f"{article} {recipe.network} head on features of {short_name(grid.encoder)}"
         if recipe.train_size:
             what += f", {recipe.train_size:,} training images drawn by the seed"
         return (f"Recipe {recipe.name} ({recipe.hash[:12]}): {what}, {recipe.epochs} epochs. "
