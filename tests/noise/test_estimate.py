@@ -1,7 +1,9 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 
 from noiseproof import noise
 from noiseproof.errors import NoiseError, NoiseproofError, TargetError
@@ -291,3 +293,27 @@ def test_the_true_class_of_a_row_is_bayes_rule():
 def test_bad_helpers_are_one_clear_line(options, complaint):
     with pytest.raises(NoiseproofError, match=complaint):
         noise.estimate([0, 1], [[0.9, 0.1], [0.2, 0.8]], ["ham", "spam"], **options)
+
+
+def test_every_form_gives_the_same_estimate_and_masked_rows_are_refused():
+    true = np.arange(120) % 3
+    labels = np.where(np.arange(120) < 18, (true + 1) % 3, true)
+    p = np.where(np.eye(3)[true] == 1, 0.75, 0.125)
+    expected = noise.estimate(labels, p)
+    for y, given in (
+        (labels.tolist(), p.tolist()),
+        (torch.tensor(labels), torch.tensor(p).bfloat16()),
+        (torch.tensor(labels), torch.tensor(p, requires_grad=True)),
+        (labels.astype(np.uint8), np.asfortranarray(p)),
+        (pd.Series(labels), pd.DataFrame(p)),
+        (np.ma.array(labels, mask=False), np.ma.array(p, mask=False)),
+    ):
+        found = noise.estimate(y, given)
+        assert (found.rate, found.rate_interval) == (expected.rate, expected.rate_interval)
+    first = np.arange(120) < 5
+    for y, given in (
+        (np.ma.array(labels, mask=first), p),
+        (labels, np.ma.array(p, mask=np.tile(first[:, None], 3))),
+    ):
+        with pytest.raises(NoiseError, match="expected no masked values"):
+            noise.estimate(y, given)

@@ -143,7 +143,8 @@ def _remembered_md5(path: Path) -> str:
 
 def _stamp(path: Path) -> list[int]:
     found = path.stat()
-    return [found.st_size, found.st_mtime_ns, found.st_ino]
+    # The time of the last change of any kind, too: a copy may have kept the time of its writing.
+    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
 
 
 def _cache() -> Path | None:

@@ -22,6 +22,9 @@ def to_array(values: Any) -> NDArray[Any]:
     if isinstance(values, Tensor):
         values = values.detach().cpu()
         return np.asarray(values.float() if values.dtype == torch.bfloat16 else values)
+    if np.ma.is_masked(values):
+        count = int(np.ma.getmaskarray(values).sum())
+        raise NoiseError(f"expected no masked values, got {count:,}; leave out their rows")
     return np.asarray(values)
 
 
