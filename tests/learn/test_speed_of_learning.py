@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 import torch
 from sklearn.tree import ExtraTreeClassifier
+from threadpoolctl import threadpool_info
 
 from noiseproof import losses
 from noiseproof.learn.forest import Forest
 from noiseproof.learn.hidden import Hidden, _Stack
+from noiseproof.learn.learn import learn
 from noiseproof.learn.learner import Problem, Task
 from noiseproof.learn.linear import Linear
 from noiseproof.learn.objective import Objective, unit_slope
+from noiseproof.progress import Progress
 
 
 def rows(count=60, columns=4, classes=3):
@@ -87,3 +90,20 @@ def test_training_does_not_import_the_compiler_of_torch():
         "assert 'torch._dynamo' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_learning_uses_one_thread_a_job_and_leaves_the_callers_setting_alone():
+    class Seen(Progress):
+        def step(self, name):
+            threads.add(torch.get_num_threads())
+            threads.update(pool["num_threads"] for pool in threadpool_info())
+
+    threads, before = set(), torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        problem = rows(150)
+        learn(problem.features, problem.labels, 3, learners="linear", progress=Seen())
+        assert threads == {1}
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

@@ -22,6 +22,7 @@ from noiseproof.learn.learners import Linear, registry
 from noiseproof.learn.review import Review
 from noiseproof.learn.trials import Folds, Setting
 from noiseproof.noise import EstimatedTransition, estimate
+from noiseproof.parallel import one_thread
 from noiseproof.progress import SILENT, Progress
 
 #: Below this many rows, held-out labels cannot tell one setting from another.
@@ -87,6 +88,7 @@ class Learned:
         return Suspects(rows, proposed[rows], wrong[rows])
 
 
+@one_thread()
 def learn(
     X: Any,
     y: ArrayLike,
