@@ -15,10 +15,9 @@ Classes = Tensor | int
 # (log_u, sums, classes) -> (row losses, their slope in log_u, their slopes in the sums)
 ValueAndSlopes = Callable[[Tensor, Sums, Classes], tuple[Tensor, Tensor, Sums]]
 
-
-# A probability below this one has lost digits, or is about to; log p is taken another way then.
+# Below this probability, log p is not taken from p: a float32 loses digits on the way to 0.
 _LEAST = 1e-30
-# Logits beyond this one are first made small.
+# Beyond this log sum_k e^z_k, sum_k log p_k is not taken from sum_k z_k, whose digits it would eat.
 _LARGE = 64.0
 
 
@@ -32,7 +31,7 @@ class Summand(Protocol):
         """Return f and df / dlog p."""
 
     def summed(self, log_p: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
-        """Return sum_k f, dimension 1 kept, and -df / dlog p; p is given too, log_p used up."""
+        """Return sum_k f, dimension 1 kept, and -df / dlog p; may overwrite log_p, not p."""
 
 
 class _Row(NamedTuple):
@@ -110,7 +109,7 @@ def _near(z: Tensor, index: Tensor, out: Tensor, log_sums: int) -> _Row | None:
     # sum_k log p_k = sum_k z_k - K log sum_k e^z_k, and the last term is z_y - log u.
     offset = z.gather(1, index).sub_(log_u)
     log_sum = z.sum(1, keepdim=True).sub_(offset, alpha=z.shape[1])
-    # A large offset would eat the digits of the sum; a sum of -inf is that of a masked class.
+    # A sum of -inf has a masked class in it.
     if not (_all_above(offset.abs().neg_(), -_LARGE) and _all_above(log_sum, lowest(z.dtype))):
         return None
     return _Row(log_u, (log_sum,) * log_sums, [None] * log_sums, None, z.shape[1])
