@@ -2,11 +2,15 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+import torch
 
 import noiseproof as nf
 from noiseproof.cli import main
 from noiseproof.errors import DataError
+from noiseproof.fitting.trusted import trusted_rows
+from noiseproof.prepare.classes import Classes
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +88,16 @@ def test_a_message_about_a_foreign_row_stays_short(noisy):
     with pytest.raises(DataError) as raised:
         nf.fit(noisy[0], "y", trusted=(["another"], ["down"]))
     assert len(str(raised.value)) < 400
+
+
+def test_rows_and_labels_may_come_in_any_type():
+    rows, labels = [3, 0], ["b", "a"]
+    classes = Classes(("a", "b"), "text")
+    table = pa.table({"row": rows, "label": labels})
+    for one in (
+        (rows, labels), (np.array(rows), np.array(labels)), (torch.tensor(rows), labels),
+        (np.array(rows, float), pd.Series(labels)), (iter(rows), iter(labels)),
+        (["3", " 0"], labels), table, table.to_pandas(), table.to_pandas().set_index(pd.Index([7, 7])),
+    ):  # fmt: skip
+        found = trusted_rows(one, range(5), classes)
+        assert (found.rows.tolist(), found.codes.tolist()) == ([3, 0], [1, 0])

@@ -38,7 +38,7 @@ def trusted_rows(trusted: Any, names: Sequence[int | str], classes: Classes) -> 
     where, rows, labels = _columns(trusted)
     codes = classes.codes(labels, where)
     at = {str(name): i for i, name in enumerate(names)}
-    texts = [str(row).strip() for row in rows]
+    texts = [_name(row) for row in rows]
     for text in texts:
         if text not in at:
             raise DataError(
@@ -61,6 +61,8 @@ def _columns(trusted: Any) -> tuple[str, Sequence[Any], Any]:
     if isinstance(trusted, (str, PathLike)):
         where = str(trusted)
         trusted = _table(where)
+    if hasattr(trusted, "to_pandas"):  # of polars or pyarrow
+        trusted = trusted.to_pandas()
     if hasattr(trusted, "columns"):
         if "fingerprint" in trusted.columns:  # its doubtful rows were not drawn at random
             raise DataError(f"{where}: was exported by the review page; give it as --reviewed")
@@ -72,9 +74,16 @@ def _columns(trusted: Any) -> tuple[str, Sequence[Any], Any]:
         rows, labels = trusted
     except (TypeError, ValueError):
         raise DataError(f"{where}: expected a file, a DataFrame, or (rows, labels)") from None
+    rows, labels = list(rows), labels if hasattr(labels, "__len__") else list(labels)
     if len(rows) != len(labels):
         raise DataError(f"{where}: {counted(len(rows), 'row')} but {counted(len(labels), 'label')}")
-    return where, list(rows), labels
+    return where, rows, labels
+
+
+def _name(row: Any) -> str:
+    """Return the name of a row: 3 for 3.0, and for a number in a tensor."""
+    row = row.item() if hasattr(row, "item") else row
+    return str(int(row) if isinstance(row, float) and row.is_integer() else row).strip()
 
 
 def _table(path: str) -> Any:
