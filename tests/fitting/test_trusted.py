@@ -97,7 +97,8 @@ def test_rows_and_labels_may_come_in_any_type():
     for one in (
         (rows, labels), (np.array(rows), np.array(labels)), (torch.tensor(rows), labels),
         (np.array(rows, float), pd.Series(labels)), (iter(rows), iter(labels)),
-        (["3", " 0"], labels), table, table.to_pandas(), table.to_pandas().set_index(pd.Index([7, 7])),
+        (["3", " 0"], labels), table, table.to_pandas(),
+        table.to_pandas().set_index(pd.Index([7, 7])),
     ):  # fmt: skip
         found = trusted_rows(one, range(5), classes)
         assert (found.rows.tolist(), found.codes.tolist()) == ([3, 0], [1, 0])
