@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from noiseproof.extras import need
 
-need("bench", "matplotlib", "cycler", "sklearn", "threadpoolctl")
+need("bench", "matplotlib", "cycler", "scipy", "sklearn", "threadpoolctl")
 
 from matplotlib.figure import Figure
 
