@@ -77,7 +77,10 @@ def test_items_with_one_answer_are_served_by_the_features():
     answers = ask_crowd(true, [0.9, 0.7, 0.6, 0.5, 1 / 3, 1 / 3], 1)
     majority = (answers.votes.argmax(axis=1) != true).mean()
     assert majority > 0.4
-    assert wrong(agree(answers, centroids(X)), true) < 0.1
+    found = agree(answers, centroids(X))
+    assert wrong(found, true) < 0.1
+    assert not found.cut_short
+    assert agree(answers, centroids(X), minutes=0).cut_short
 
 
 def test_annotators_with_few_answers_are_drawn_towards_the_others():
@@ -103,6 +106,23 @@ def test_rules_that_know_one_answer_are_told_by_when_they_fire():
     assert answers.one_sided
     assert (answers.votes.argmax(axis=1) != true).mean() > 0.4
     assert wrong(agree(answers, centroids(X)), true) < 0.1
+
+
+def test_rules_are_not_followed_away_from_their_votes():
+    true = np.arange(300) % 3
+    rules = Answers(np.arange(300), true, true, ("a", "b", "c"), 3)
+
+    def drifts():
+        shares = iter((0.2, 0.25, *[1.0] * 6))  # of the items, predicted to be of another class
+
+        def predict(_):
+            moved = np.arange(300) < 300 * next(shares)
+            return np.eye(3)[(true + moved) % 3] * 0.97 + 0.01
+
+        return predict
+
+    found = agree(rules, drifts())
+    assert (found.soft.argmax(axis=1) == true).mean() > 0.7
 
 
 def test_annotators_who_err_together_count_for_less():

@@ -79,6 +79,7 @@ class Consensus:
         news: how much of each answer is news beside the others; 1 where annotators are wrong
             independently of each other, less where they find the same items hard.
         free: (N, K) as ``soft``, but each checked item as if it had not been checked.
+        cut_short: whether the time was over before the labels had settled.
     """
 
     soft: Floats
@@ -86,6 +87,7 @@ class Consensus:
     annotators: Annotators
     news: float
     free: Floats
+    cut_short: bool = False
 
     @classmethod
     def of(cls, answers: Answers, soft: Floats, checked: Checked | None = None) -> "Consensus":
@@ -112,7 +114,7 @@ def agree(
     With features, annotators are judged by other items than the one in question, and predictions
     are held out. So the likelihood of the answers tells how far either can be trusted, and when
     another round of training makes things worse. Rules overlap too much for that: they get every
-    round.
+    round, until one changes more labels than the round before, which leads away from the votes.
 
     Args:
         answers: the answers.
@@ -125,6 +127,7 @@ def agree(
     pin = checked.pin if checked is not None else np.asarray
     part, q, news = answers.parts(), pin(answers.start()), 1.0
     found: list[tuple[float, Floats, Floats]] = []
+    step = math.inf
     for turn in range(ROUNDS):
         before = q.argmax(axis=1)
         p = None if predict is None else np.asarray(predict(q), dtype=np.float64)
@@ -140,9 +143,16 @@ def agree(
             free = posterior(news * likelihood, prior)
             q = pin(free)
         found.append((explained(prior, likelihood), free, news * likelihood))
-        settled = (q.argmax(axis=1) != before).mean() < SETTLED
-        worse = p is not None and not answers.one_sided and _past_best(found)
-        if settled or worse or time.monotonic() > deadline:
+        last, step = step, float((q.argmax(axis=1) != before).mean())
+        settled = step < SETTLED
+        if p is not None and answers.one_sided:
+            worse = step > last
+            if worse:
+                found.pop()
+        else:
+            worse = p is not None and _past_best(found)
+        late = time.monotonic() > deadline
+        if settled or worse or late:
             break
     if p is None or answers.one_sided:
         found = found[-1:]
@@ -151,7 +161,8 @@ def agree(
         free = checked.calibrated(free)
     q = pin(free)
     judge = posterior(likelihood, np.ones(answers.classes))
-    return Consensus(q, judge, Annotators.of(answers, q), news, free)
+    cut_short = late and not settled and not worse and turn < ROUNDS - 1
+    return Consensus(q, judge, Annotators.of(answers, q), news, free, cut_short)
 
 
 def _past_best(found: Sequence[tuple[float, Floats, Floats]]) -> bool:

@@ -18,6 +18,7 @@ BLIND = (
     "rules miss the same items, and no estimate sees what all of them miss: more labels are wrong "
     "than is said here; check some rows drawn at random, or give a --test file"
 )
+SHORT = "time ran out before the agreed labels had settled; allow more by --minutes"
 MEASURED = "counted in checked items drawn at random, agreed on without the check; exact interval"
 #: Annotators that a line names.
 TOLD = 5
@@ -143,6 +144,8 @@ class Crowd:
     def lines(self) -> Iterator[str]:
         """What there is to say, a line each."""
         yield self.about
+        if self.consensus.cut_short:
+            yield SHORT
         bad = self.suspicious
         if bad:
             names = ", ".join(f"{one.name} ({one.verdict})" for one in bad[:TOLD])
