@@ -141,14 +141,23 @@ def _finish(
         return list(scouted)
     taken = list(sure)
     for trial in sorted(scouted, key=lambda trial: -trial.accuracy):
-        mine = [s for s in taken if s.learner.name == trial.setting.learner.name]
-        room = len(mine) < KEPT_EACH and len(taken) < KEPT
+        mine = [s for s in taken if _kind(s) == _kind(trial.setting)]
+        full = len(taken) >= KEPT and not trial.setting.learner.models_noise
+        room = len(mine) < KEPT_EACH and not full
         if trial.setting not in taken and room and in_the_race(trial, rival or best(scouted)):
             taken.append(trial.setting)
     found = folds.run(taken, opinions=opinions)
     if found or rival is not None:
         return found
     return folds.patient.run([_simplest(taken)])
+
+
+def _kind(setting: Setting) -> tuple[str, bool]:
+    """Return what settings compete for places with: a model of the noise not with one of labels.
+
+    It predicts true classes, so by noisy labels it would lose its place.
+    """
+    return setting.learner.name, setting.learner.models_noise
 
 
 def _simplest(settings: Sequence[Setting]) -> Setting:
