@@ -189,5 +189,9 @@ def _post() -> Any:
 
 
 def _absolute(cell: Cell) -> Cell:
-    """Return the cell with an absolute path to the user's own data."""
-    return replace(cell, dataset=str(Path(cell.dataset).absolute())) if cell.fingerprint else cell
+    """Return the cell with absolute paths to the user's own data and encoder."""
+    if cell.fingerprint:
+        cell = replace(cell, dataset=str(Path(cell.dataset).absolute()))
+    if cell.encoder and Path(cell.encoder).exists():
+        cell = replace(cell, encoder=str(Path(cell.encoder).absolute()))
+    return cell
