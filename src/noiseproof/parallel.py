@@ -5,6 +5,7 @@ times the time and the CPU. Independent jobs never wait.
 """
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -53,7 +54,10 @@ def run(
             ask them to end early.
     """
     out: list[Result] = []
-    with one_thread(), ThreadPoolExecutor(max(1, min(cores(), len(jobs)))) as pool:
+    # scikit-learn sets warning filters for the length of a call. In several threads these calls
+    # end in any order, and would leave filters behind.
+    kept = warnings.catch_warnings()
+    with one_thread(), kept, ThreadPoolExecutor(max(1, min(cores(), len(jobs)))) as pool:
         started = [pool.submit(job) for job in jobs]
         try:
             for future in started:
