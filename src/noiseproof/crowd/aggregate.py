@@ -4,9 +4,10 @@ import warnings
 
 import numpy as np
 
-from noiseproof.crowd.answers import Answers, Floats, normalised
+from noiseproof.crowd.answers import Answers, normalised
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.extras import need
+from noiseproof.noise.matrix import Doubles
 
 #: Our names, and the classes of ``crowdkit.aggregation``.
 METHODS = {
@@ -18,7 +19,7 @@ METHODS = {
 }
 
 
-def aggregate(answers: Answers, method: str) -> Floats:
+def aggregate(answers: Answers, method: str) -> Doubles:
     """Return soft labels (N, K).
 
     Args:

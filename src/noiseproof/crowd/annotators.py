@@ -19,7 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, gammaln, logit
 
-from noiseproof.crowd.answers import Answers, Codes, Floats, normalised
+from noiseproof.crowd.answers import Answers, Codes, normalised
+from noiseproof.noise.matrix import Doubles
 
 #: Strengths of a prior to choose from, in answers.
 STRENGTHS: tuple[float, ...] = tuple(np.geomspace(0.5, 5000, 25).tolist())
@@ -51,21 +52,21 @@ class Annotators:
     pair_annotator: Codes
     pair_code: Codes
     pair: Codes
-    counts: Floats
-    pi: Floats
-    rates: Floats
-    accuracy: Floats
+    counts: Doubles
+    pi: Doubles
+    rates: Doubles
+    accuracy: Doubles
     strengths: tuple[float, float, float]
     mean: float
-    off: Floats
-    prior: Floats
+    off: Doubles
+    prior: Doubles
 
     @classmethod
     def of(
         cls,
         answers: Answers,
-        q: Floats,
-        items: Floats | None = None,
+        q: Doubles,
+        items: Doubles | None = None,
         strengths: tuple[float, float, float] | None = None,
     ) -> "Annotators":
         """Estimate annotators from their answers.
@@ -118,11 +119,11 @@ class Annotators:
             (strength, of_rows, of_rates), mean, off, prior,
         )  # fmt: skip
 
-    def each(self, answers: Answers) -> Floats:
+    def each(self, answers: Answers) -> Doubles:
         """Return (A, K): the log-probability of each answer, had its item each class."""
         return np.asarray(np.log(self.pi)[self.pair] + np.log(self.rates)[answers.annotator])
 
-    def matrix(self, annotator: int) -> Floats:
+    def matrix(self, annotator: int) -> Doubles:
         """Return the expected answers of one annotator, (K, K): by class, then by answer."""
         found = np.zeros((len(self.prior), len(self.prior)))
         mine = np.flatnonzero(self.pair_annotator == annotator)
@@ -130,7 +131,7 @@ class Annotators:
         return found
 
 
-def unseen(answers: Answers, q: Floats, part: Codes) -> Floats:
+def unseen(answers: Answers, q: Doubles, part: Codes) -> Doubles:
     """Return (A, K): the log-probability of each answer by annotators as other items show them.
 
     An annotator with few answers is known by little else than the answer itself, which would
@@ -150,28 +151,28 @@ def unseen(answers: Answers, q: Floats, part: Codes) -> Floats:
     return found
 
 
-def together(answers: Answers, each: Floats) -> Floats:
+def together(answers: Answers, each: Doubles) -> Doubles:
     """Return (N, K): the log-probability of all answers about an item, from that of each."""
     return _sums(answers.item, each, answers.items)
 
 
-def posterior(log_likelihood: Floats, prior: Floats) -> Floats:
+def posterior(log_likelihood: Doubles, prior: Doubles) -> Doubles:
     """Return the probability of each class, (N, K), from a prior (K,) or (N, K)."""
     found = log_likelihood + np.log(np.maximum(prior, 1e-6))
     return normalised(np.exp(found - found.max(axis=1, keepdims=True)))
 
 
-def _sums(group: Codes, values: Floats, groups: int) -> Floats:
+def _sums(group: Codes, values: Doubles, groups: int) -> Doubles:
     """Return (G, K): the sums of the rows of each group."""
     columns = [np.bincount(group, column, minlength=groups) for column in values.T]
     return np.stack(columns, axis=1)
 
 
-def _odds(p: Floats | float) -> Floats:
+def _odds(p: Doubles | float) -> Doubles:
     return np.asarray(logit(np.clip(p, LEAST, 1 - LEAST)))
 
 
-def _strength(counts: Floats, mean: Floats, totals: Floats) -> float:
+def _strength(counts: Doubles, mean: Doubles, totals: Doubles) -> float:
     """Return the strength of the Dirichlet prior that makes counts most likely.
 
     Args:

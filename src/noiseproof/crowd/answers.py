@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from noiseproof.errors import DataError
 from noiseproof.noise import stream
+from noiseproof.noise.matrix import Doubles
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 #: With this many answers, all of them the same, an annotator is taken to know one answer only.
@@ -54,7 +54,7 @@ class Answers:
         return int(self.item.max()) + 1
 
     @cached_property
-    def votes(self) -> Floats:
+    def votes(self) -> Doubles:
         """How many annotators named each class, (N, K)."""
         found = np.zeros((self.items, self.classes))
         np.add.at(found, (self.item, self.code), 1.0)
@@ -97,7 +97,7 @@ class Answers:
         """Return (N,) a part of the items for each, 0 to :data:`PARTS` - 1; copies share one."""
         return stream(0, "parts of the items").permutation(self.items)[self.copies()] % PARTS
 
-    def start(self) -> Floats:
+    def start(self) -> Doubles:
         """Return first soft labels (N, K): the share of the votes of an item.
 
         A rule that speaks for one class says nothing by its choice of answer, and the rules that
@@ -121,7 +121,7 @@ DOUBT = 0.05
 ROUNDS = 100
 
 
-def normalised(values: Floats) -> Floats:
+def normalised(values: Doubles) -> Doubles:
     """Return values (..., K) that sum to 1 in each row."""
     return np.asarray(values / np.maximum(values.sum(axis=-1, keepdims=True), 1e-300))
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from noiseproof.crowd.annotators import Annotators
-from noiseproof.crowd.answers import Codes, Floats, normalised
+from noiseproof.crowd.answers import Codes, normalised
 from noiseproof.crowd.with_features import Consensus
 from noiseproof.noise import stream
+from noiseproof.noise.matrix import Doubles
 
 #: Further answers about an item to look ahead, at most.
 MOST = 5
@@ -34,13 +35,13 @@ class Asking:
     """
 
     items: Codes
-    gain: Floats
+    gain: Doubles
     needed: Codes
     right: tuple[float, ...]
     doubtful: tuple[tuple[float, float], ...]
 
 
-def ask(consensus: Consensus, per_annotator: Floats, seed: int = 0) -> Asking:
+def ask(consensus: Consensus, per_annotator: Doubles, seed: int = 0) -> Asking:
     """Work out which items to ask about again.
 
     Args:
@@ -69,13 +70,13 @@ def ask(consensus: Consensus, per_annotator: Floats, seed: int = 0) -> Asking:
     return Asking(order, gain[order], needed, tuple(np.minimum(mean, 1).tolist()), tuple(parts))
 
 
-def _typical(found: Annotators, per_annotator: Floats) -> Floats:
+def _typical(found: Annotators, per_annotator: Doubles) -> Doubles:
     """Return the answers of a typical annotator, (K, K): by class, then by answer."""
     accuracy = float(per_annotator @ found.accuracy / per_annotator.sum())
     return (1 - accuracy) * found.off + accuracy * np.eye(len(found.off))
 
 
-def _gain(q: Floats, typical: Floats) -> Floats:
+def _gain(q: Doubles, typical: Doubles) -> Doubles:
     """Return (N,): how much more likely right labels become by one more answer."""
     best = np.zeros(len(q))
     for answer in range(typical.shape[1]):
@@ -84,8 +85,8 @@ def _gain(q: Floats, typical: Floats) -> Floats:
 
 
 def _imagine(
-    q: Floats, found: Annotators, per_annotator: Floats, times: int, draws: np.random.Generator
-) -> Floats:
+    q: Doubles, found: Annotators, per_annotator: Doubles, times: int, draws: np.random.Generator
+) -> Doubles:
     """Return (n, MOST + 1): the mean certainty of items after 0, 1, ... imagined answers."""
     n = len(q)
     now = np.repeat(q, times, axis=0)
@@ -103,7 +104,7 @@ def _imagine(
     return np.asarray(np.stack(out, axis=1).reshape(n, times, MOST + 1).mean(axis=1))
 
 
-def _draw(p: Floats, draws: np.random.Generator) -> Codes:
+def _draw(p: Doubles, draws: np.random.Generator) -> Codes:
     """Return (N,): a class drawn from each row of p."""
     steps = p.cumsum(axis=1)
     at = (steps < draws.random(len(p))[:, None] * steps[:, -1:]).sum(axis=1)

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.crowd.annotators import Annotators, posterior, together, unseen
-from noiseproof.crowd.answers import Answers, Codes, Floats, normalised
+from noiseproof.crowd.answers import Answers, Codes, normalised
+from noiseproof.noise.matrix import Doubles
 
 #: Rounds of training, and updates of the annotators after each.
 ROUNDS, UPDATES = 8, 5
@@ -31,7 +32,7 @@ ENOUGH = 30
 NEWS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2)
 
 #: From soft labels (N, K) to probabilities (N, K) for rows that were held out.
-Predict = Callable[[Floats], Floats]
+Predict = Callable[[Doubles], Doubles]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +49,13 @@ class Checked:
     codes: Codes
     random: NDArray[np.bool_]
 
-    def pin(self, q: Floats) -> Floats:
+    def pin(self, q: Doubles) -> Doubles:
         """Return soft labels (N, K) in which the checked items are certain."""
         out = q.copy()
         out[self.rows] = np.eye(q.shape[1])[self.codes]
         return out
 
-    def calibrated(self, q: Floats) -> Floats:
+    def calibrated(self, q: Doubles) -> Doubles:
         """Return soft labels (N, K) as sure as the items drawn at random show them to be."""
         rows, codes = self.rows[self.random], self.codes[self.random]
         if len(rows) < ENOUGH:
@@ -82,15 +83,15 @@ class Consensus:
         cut_short: whether the time was over before the labels had settled.
     """
 
-    soft: Floats
-    judge: Floats
+    soft: Doubles
+    judge: Doubles
     annotators: Annotators
     news: float
-    free: Floats
+    free: Doubles
     cut_short: bool = False
 
     @classmethod
-    def of(cls, answers: Answers, soft: Floats, checked: Checked | None = None) -> "Consensus":
+    def of(cls, answers: Answers, soft: Doubles, checked: Checked | None = None) -> "Consensus":
         """Judge annotators by soft labels that some other method agreed on."""
         known = soft if checked is None else checked.pin(soft)
         likelihood = together(answers, unseen(answers, known, answers.parts()))
@@ -98,7 +99,7 @@ class Consensus:
         return cls(known, judge, Annotators.of(answers, known), 1.0, soft)
 
     @property
-    def by_answers(self) -> Floats:
+    def by_answers(self) -> Doubles:
         """The probability of each class by the answers and the share of the classes, (N, K)."""
         return normalised(self.judge * self.annotators.prior)
 
@@ -126,7 +127,7 @@ def agree(
     deadline = time.monotonic() + 60 * minutes
     pin = checked.pin if checked is not None else np.asarray
     part, q, news = answers.parts(), pin(answers.start()), 1.0
-    found: list[tuple[float, Floats, Floats]] = []
+    found: list[tuple[float, Doubles, Doubles]] = []
     step = math.inf
     for turn in range(ROUNDS):
         before = q.argmax(axis=1)
@@ -165,24 +166,24 @@ def agree(
     return Consensus(q, judge, Annotators.of(answers, q), news, free, cut_short)
 
 
-def _past_best(found: Sequence[tuple[float, Floats, Floats]]) -> bool:
+def _past_best(found: Sequence[tuple[float, Doubles, Doubles]]) -> bool:
     """Return whether the last two rounds explained the answers less well than one before."""
     return len(found) > 2 and max(one[0] for one in found[:-2]) > max(one[0] for one in found[-2:])
 
 
-def fitting(p: Floats, log_likelihood: Floats) -> Floats:
+def fitting(p: Doubles, log_likelihood: Doubles) -> Doubles:
     """Return predictions raised to the power that makes the answers most likely."""
     return _powered(p, max(POWERS, key=lambda s: explained(_powered(p, s), log_likelihood)))
 
 
-def explained(p: Floats, log_likelihood: Floats) -> float:
+def explained(p: Doubles, log_likelihood: Doubles) -> float:
     """Return the mean log-likelihood of the answers when predictions (N, K) are the prior."""
     top = log_likelihood.max(axis=1, keepdims=True)
     rest = np.log((p * np.exp(log_likelihood - top)).sum(axis=1) + 1e-300)
     return float((rest + top[:, 0]).mean())
 
 
-def _news(answers: Answers, own: Floats, log_likelihood: Floats, prior: Floats) -> float:
+def _news(answers: Answers, own: Doubles, log_likelihood: Doubles, prior: Doubles) -> float:
     """Return the power of the other answers about an item that predicts each answer best."""
     others = log_likelihood[answers.item] - own
     before = prior if prior.ndim == 1 else prior[answers.item]
@@ -194,5 +195,5 @@ def _news(answers: Answers, own: Floats, log_likelihood: Floats, prior: Floats) 
     return max(NEWS, key=predicted)
 
 
-def _powered(p: Floats, power: float) -> Floats:
+def _powered(p: Doubles, power: float) -> Doubles:
     return normalised(np.maximum(p, 1e-6) ** power)

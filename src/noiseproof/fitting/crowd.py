@@ -7,7 +7,7 @@ import numpy as np
 
 from noiseproof.crowd.aggregate import aggregate, check_method
 from noiseproof.crowd.annotators import together, unseen
-from noiseproof.crowd.answers import Answers, Floats
+from noiseproof.crowd.answers import Answers
 from noiseproof.crowd.ask import ask
 from noiseproof.crowd.judged import judge
 from noiseproof.crowd.with_features import Checked, Consensus, agree, explained, fitting
@@ -20,6 +20,7 @@ from noiseproof.learn.learners import Linear, Trees
 from noiseproof.learn.linear import WIDE
 from noiseproof.learn.matrix import Scale
 from noiseproof.learn.trials import Folds, Setting
+from noiseproof.noise.matrix import Doubles
 from noiseproof.prepare.answers import Asked, of_frame, read_long, read_wide
 from noiseproof.prepare.checks import Checked as Looked
 from noiseproof.prepare.checks import check
@@ -132,7 +133,7 @@ class Predict:
         if Trees.suits(shape) and not answers.one_sided:
             self.choices.append([Setting(Trees())])
 
-    def __call__(self, soft: Floats) -> Floats:
+    def __call__(self, soft: Doubles) -> Doubles:
         """Return probabilities (N, K) for rows that were held out."""
         folds = Folds(replace(self.problem, soft=soft.astype(np.float32)), self.fold)
         if len(self.choices) > 1 and self.round == self.COMPARED:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.crowd.answers import Answers, Floats
+from noiseproof.crowd.answers import Answers
 from noiseproof.crowd.ask import Asking
 from noiseproof.crowd.judged import Annotator
 from noiseproof.crowd.with_features import Checked, Consensus
 from noiseproof.fitting.evaluate import Accuracy, exact
+from noiseproof.noise.matrix import Doubles
 
 #: Said of rules, which depend on each other.
 BLIND = (
@@ -47,12 +48,12 @@ class Crowd:
     checked: Checked | None = None
 
     @property
-    def soft(self) -> Floats:
+    def soft(self) -> Doubles:
         """The soft labels to learn from, (N, K)."""
         return self.consensus.soft
 
     @property
-    def judge(self) -> Floats:
+    def judge(self) -> Doubles:
         """What held-out predictions are judged by, (N, K): the answers alone."""
         return self.consensus.judge
 
@@ -66,11 +67,11 @@ class Crowd:
         """The class that the answers alone suggest, (N,)."""
         return np.asarray(self.consensus.by_answers.argmax(axis=1), dtype=np.int64)
 
-    def right(self, predicted: NDArray[np.int64]) -> Floats:
+    def right(self, predicted: NDArray[np.int64]) -> Doubles:
         """Return (N,): how likely predictions are right, by the answers alone."""
         return self.judge[np.arange(len(predicted)), predicted]
 
-    def recalls(self, predicted: NDArray[np.int64]) -> Floats:
+    def recalls(self, predicted: NDArray[np.int64]) -> Doubles:
         """Return (K,): how much of each class is predicted, by the answers alone.
 
         NaN stands for a class that no item gets.

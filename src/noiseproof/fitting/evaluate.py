@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from noiseproof.noise import EstimatedTransition, TransitionMatrix
 from noiseproof.noise.difficulty import interval
-from noiseproof.noise.matrix import Floats
+from noiseproof.noise.matrix import Doubles
 
 METHOD = (
     "from how often held-out predictions agree with the noisy labels, the surer and the less sure "
@@ -41,7 +41,7 @@ class Accuracy:
         return asdict(self)
 
 
-def measured(right: NDArray[np.bool_] | Floats, method: str) -> Accuracy:
+def measured(right: NDArray[np.bool_] | Doubles, method: str) -> Accuracy:
     """Return the share of right predictions, with Wilson's interval.
 
     >>> print(measured(np.array([True] * 90 + [False] * 10), "measured"))
@@ -106,7 +106,7 @@ def estimated(
     return Accuracy(float(likely.mean()), low, high, METHOD)
 
 
-def gain_on_true(gain: float, noise: TransitionMatrix, prior: Sequence[float] | Floats) -> float:
+def gain_on_true(gain: float, noise: TransitionMatrix, prior: Sequence[float] | Doubles) -> float:
     """Return about how much a gain on noisy labels is worth on true ones.
 
     Correcting a prediction from j to the true class i gains T_ii - T_ij noisy labels.

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.noise.matrix import Doubles
 from noiseproof.prepare.words import count_words, words
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 #: A column is text if its values have this many words on average.
@@ -56,7 +56,7 @@ class Texts:
     count: int
 
     @cached_property
-    def _counts(self) -> tuple[Any, list[str], Floats]:
+    def _counts(self) -> tuple[Any, list[str], Doubles]:
         """(N, V) which words each text has, the words, and (K, V) how many texts have them."""
         from scipy import sparse
         from sklearn.feature_extraction.text import CountVectorizer
@@ -76,7 +76,7 @@ class Texts:
         return has, names, np.asarray((of_class @ has).todense(), dtype=np.float64)
 
     @cached_property
-    def _sizes(self) -> Floats:
+    def _sizes(self) -> Doubles:
         return np.bincount(self.classes, minlength=self.count).astype(np.float64)
 
     def for_class(self, row: int, wanted: int, other: int, most: int = 6) -> list[str]:
@@ -115,7 +115,7 @@ class Column:
     count: int
 
     @cached_property
-    def numbers(self) -> Floats | None:
+    def numbers(self) -> Doubles | None:
         """(N,) the values where they are numbers, NaN where they are missing."""
         from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
@@ -125,7 +125,7 @@ class Column:
         return np.where(np.isfinite(found), found, np.nan)
 
     @cached_property
-    def _moments(self) -> tuple[Floats, float]:
+    def _moments(self) -> tuple[Doubles, float]:
         """(K,) the means of the classes, and the standard deviation inside them."""
         assert self.numbers is not None
         known = np.isfinite(self.numbers)
@@ -137,7 +137,7 @@ class Column:
         return mean, spread
 
     @cached_property
-    def _table(self) -> tuple[Codes, Floats]:
+    def _table(self) -> tuple[Codes, Doubles]:
         import pandas as pd
 
         codes, _ = pd.factorize(self.values.astype(str).where(self.values.notna(), ""))
@@ -166,7 +166,7 @@ class Column:
         return f"{self._moments[0][k]:.4g}"
 
 
-def number_odds(x: Any, wanted: Any, other: Any, spread: Any) -> Floats:
+def number_odds(x: Any, wanted: Any, other: Any, spread: Any) -> Doubles:
     """Return how far numbers speak for one class rather than another; 0 where one is missing.
 
     Args:

@@ -26,10 +26,10 @@ from noiseproof import losses
 from noiseproof.losses import Loss
 from noiseproof.losses.newton import newton, two_columns
 
-Floats = NDArray[np.floating[Any]]
+Scores = NDArray[np.floating[Any]]
 
 
-def lightgbm_objective(loss: str | Loss) -> Callable[..., tuple[Floats, Floats]]:
+def lightgbm_objective(loss: str | Loss) -> Callable[..., tuple[Scores, Scores]]:
     """Return an objective for LightGBM: ``lightgbm.train({"objective": ...})`` or LGBMClassifier.
 
     LightGBM knows no probabilities of an objective that it does not know: it predicts raw scores,
@@ -39,7 +39,7 @@ def lightgbm_objective(loss: str | Loss) -> Callable[..., tuple[Floats, Floats]]
     return _objective(loss, lambda classes: classes / (classes - 1))
 
 
-def xgboost_objective(loss: str | Loss) -> Callable[..., tuple[Floats, Floats]]:
+def xgboost_objective(loss: str | Loss) -> Callable[..., tuple[Scores, Scores]]:
     """Return an objective for XGBoost: ``xgboost.train(obj=...)`` or ``XGBClassifier``.
 
     XGBClassifier predicts probabilities as ever. For ``xgboost.train`` to do so, name the objective
@@ -86,7 +86,7 @@ def mean_loss(loss: str | Loss) -> Callable[..., float]:
     return mean_loss
 
 
-def probabilities(scores: Any) -> Floats:
+def probabilities(scores: Any) -> Scores:
     """Return (N, K) probabilities of raw scores (N, K), or of (N,) for two classes.
 
     >>> probabilities(np.array([0.0]))
@@ -94,17 +94,17 @@ def probabilities(scores: Any) -> Floats:
     """
     z = two_columns(scores)
     p = np.exp(z - z.max(axis=1, keepdims=True))
-    found: Floats = p / p.sum(axis=1, keepdims=True)
+    found: Scores = p / p.sum(axis=1, keepdims=True)
     return found
 
 
 def _objective(
     loss: str | Loss, factor: Callable[[int], float]
-) -> Callable[..., tuple[Floats, Floats]]:
+) -> Callable[..., tuple[Scores, Scores]]:
     made = _built(loss)
 
     # Both libraries look at the number and the names of these arguments.
-    def objective(a: Any, b: Any, sample_weight: Any = None) -> tuple[Floats, Floats]:
+    def objective(a: Any, b: Any, sample_weight: Any = None) -> tuple[Scores, Scores]:
         scores, labels, weight = _arguments(a, b, sample_weight)
         gradient, curvature = newton(made, scores, labels, weight)
         if scores.ndim == 2:

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.learn.learner import Floats, Labels
-
-Doubles = NDArray[np.float64]
+from noiseproof.noise.matrix import Doubles
 
 #: Steps of decoding; the argmax settles long before the end.
 STEPS = 60

@@ -6,8 +6,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.noise.matrix import Doubles
+
 Labels = NDArray[np.int64]
-Doubles = NDArray[np.float64]
 
 #: The variance, for one checked row, of the difference between two good models: they differ on
 #: about one row in ten.

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.noise.labels import Integers
-from noiseproof.noise.matrix import Floats
+from noiseproof.noise.matrix import Doubles
 
 LEADING = 10  # classes a row; the rest have next to no probability
 _BLOCK = 4_000_000  # numbers in a block of rows
@@ -63,8 +63,8 @@ class Rows:
 
     predicted: Integers
     second: Integers
-    odds: Floats
-    own: Floats
+    odds: Doubles
+    own: Doubles
     classes: int
 
 
@@ -80,13 +80,13 @@ class Posterior:
         weight: (G,) sums to one.
     """
 
-    rate: Floats
-    seen: Floats
-    accuracy: Floats
-    sharpness: Floats
-    weight: Floats
+    rate: Doubles
+    seen: Doubles
+    accuracy: Doubles
+    sharpness: Doubles
+    weight: Doubles
 
-    def mean(self, values: Floats) -> float:
+    def mean(self, values: Doubles) -> float:
         """Return the posterior mean of one of the fields."""
         known = np.isfinite(values)
         return float(self.weight[known] @ values[known] / max(self.weight[known].sum(), 1e-300))
@@ -96,7 +96,7 @@ def leading(
     given: Integers,
     probabilities: NDArray[np.floating],
     votes: Integers | None,
-    power: Floats,
+    power: Doubles,
 ) -> Rows:
     """Return the predictions and log-odds of p ** power[0] * (votes + 0.2) ** power[1].
 
@@ -127,12 +127,12 @@ def leading(
     return Rows(predicted, second, odds, own, K)
 
 
-def log_probabilities(p: NDArray[np.floating]) -> Floats:
+def log_probabilities(p: NDArray[np.floating]) -> Doubles:
     """Return log p, exact zeros as if they were 1e-30."""
     return np.asarray(np.log(np.maximum(p, 1e-30), dtype=np.float64))
 
 
-def log_votes(votes: Integers, classes: int) -> Floats:
+def log_votes(votes: Integers, classes: int) -> Doubles:
     """Return (N, K), the log of how many neighbours vote for each class, plus a fifth."""
     counts = np.zeros((len(votes), classes))
     np.add.at(counts, (np.arange(len(votes))[:, None], votes), 1)
@@ -149,7 +149,7 @@ def posterior(given: Integers, rows: Rows) -> Posterior:
     scale = max(float(np.median(odds[:, 1])), 1e-9)
     alike = confusable(given, rows)
     shared = np.array(_SHARED) * alike
-    parts: list[tuple[Floats, ...]] = []
+    parts: list[tuple[Doubles, ...]] = []
     for weight, unit in (
         (_CLASSWISE, _class_scale(odds[:, 1], predicted, rows.classes, scale)),
         (1 - _CLASSWISE, np.full(rows.classes, scale)),
@@ -214,7 +214,7 @@ def _fault(missed: float, given: Integers, rows: Rows, alike: float) -> float:
     return max(0.5 * weak * alike, 0.9 * blind)
 
 
-def _class_scale(margin: Floats, predicted: Integers, classes: int, usual: float) -> Floats:
+def _class_scale(margin: Doubles, predicted: Integers, classes: int, usual: float) -> Doubles:
     """Return (K,) the median margin of each predicted class, small classes near the usual one.
 
     Labels of one class that are often wrong make the classifier less confident in it, which is not
@@ -227,7 +227,9 @@ def _class_scale(margin: Floats, predicted: Integers, classes: int, usual: float
     return np.asarray((sizes * median + _FLAT * usual) / (sizes + _FLAT))
 
 
-def _weighed(odds: Floats, disagree: NDArray[np.bool_], classes: int, shared: Floats) -> Posterior:
+def _weighed(
+    odds: Doubles, disagree: NDArray[np.bool_], classes: int, shared: Doubles
+) -> Posterior:
     """Return the posterior for margins in units of their median."""
     n = len(odds)
     order = np.argsort(np.exp(-odds).sum(axis=1), kind="stable")
@@ -270,7 +272,9 @@ def _weighed(odds: Floats, disagree: NDArray[np.bool_], classes: int, shared: Fl
     )
 
 
-def interval(values: Floats, weight: Floats, rows: int, level: float = 0.95) -> tuple[float, float]:
+def interval(
+    values: Doubles, weight: Doubles, rows: int, level: float = 0.95
+) -> tuple[float, float]:
     """Return the shortest interval that holds ``level`` of the weight.
 
     Widened by what the share among so many rows differs from its expectation by chance.

@@ -13,7 +13,7 @@ from noiseproof.noise import difficulty, flips
 from noiseproof.noise.difficulty import Posterior, Rows
 from noiseproof.noise.estimated import Calibration, EstimatedTransition
 from noiseproof.noise.labels import Integers, as_labels, to_array
-from noiseproof.noise.matrix import Floats
+from noiseproof.noise.matrix import Doubles
 from noiseproof.noise.neighbours import trust
 
 _DRAWS = 1_000
@@ -202,7 +202,7 @@ def _informed(found: Posterior, wrong: int, missed: int, rows: int) -> tuple[Pos
     return dataclasses.replace(every, weight=weight), belief
 
 
-def _counts(given: Integers, rows: Rows, rate: float, sharpness: float) -> tuple[Floats, Floats]:
+def _counts(given: Integers, rows: Rows, rate: float, sharpness: float) -> tuple[Doubles, Doubles]:
     """Return the prior and (K, K) the flips, each disagreement as far as the label is at fault."""
     K = rows.classes
     e = 1 - 1 / np.exp(-sharpness * rows.odds).sum(axis=1)
@@ -213,7 +213,7 @@ def _counts(given: Integers, rows: Rows, rate: float, sharpness: float) -> tuple
     return true / len(given), flips.counted(rows.predicted, given, fault, K)
 
 
-def _drawn(found: Posterior) -> Floats:
+def _drawn(found: Posterior) -> Doubles:
     """Return equally likely pairs of rate and accuracy, in order of the rate."""
     order = np.argsort(found.rate, kind="stable")
     sums = np.cumsum(found.weight[order])

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noiseproof.noise import difficulty
 from noiseproof.noise.labels import Integers
-from noiseproof.noise.matrix import Floats, largest_flips, ratio
+from noiseproof.noise.matrix import Doubles, largest_flips, ratio
 from noiseproof.noise.transition import TransitionMatrix
 
 Interval = tuple[float, float]
@@ -56,11 +56,11 @@ class EstimatedTransition(TransitionMatrix):
         calibration: from the classifier's probabilities to those of the true class.
     """
 
-    prior: Floats
+    prior: Doubles
     rate_interval: Interval
-    kept_interval: Floats
+    kept_interval: Doubles
     clean_level_interval: Interval
-    draws: Floats
+    draws: Doubles
     agreement: float
     rows: int
     warnings: tuple[str, ...]
@@ -68,10 +68,10 @@ class EstimatedTransition(TransitionMatrix):
 
     def __init__(
         self,
-        matrix: Floats,
-        prior: Floats,
+        matrix: Doubles,
+        prior: Doubles,
         rate_interval: Interval,
-        draws: Floats,
+        draws: Doubles,
         agreement: float,
         rows: int,
         classes: Sequence[str] | None = None,
@@ -99,7 +99,7 @@ class EstimatedTransition(TransitionMatrix):
         object.__setattr__(self, "warnings", tuple(_warnings(self)))
 
     @property
-    def joint(self) -> Floats:
+    def joint(self) -> Doubles:
         """(K, K), P(true label i, given label j); it sums to one."""
         return np.asarray(self.prior[:, None] * self.matrix)
 
@@ -135,7 +135,7 @@ class EstimatedTransition(TransitionMatrix):
 
     def doubt(
         self, labels: Integers, probabilities: ArrayLike, neighbours: Integers | None = None
-    ) -> tuple[Floats, Integers]:
+    ) -> tuple[Doubles, Integers]:
         """Return how likely each label is to be wrong, and the most likely true class.
 
         As :meth:`true_class`, but without a second array of the size of ``probabilities``.
@@ -149,7 +149,7 @@ class EstimatedTransition(TransitionMatrix):
 
     def _true_blocks(
         self, labels: Integers, p: NDArray[Any], neighbours: Integers | None
-    ) -> Iterator[tuple[slice, Floats]]:
+    ) -> Iterator[tuple[slice, Doubles]]:
         made = self.calibration
         votes = None if neighbours is None else labels[neighbours]
         step = max(1, _BLOCK // len(self))
@@ -175,7 +175,7 @@ class EstimatedTransition(TransitionMatrix):
         return EstimatedTransition, (*kept, self.classes, self.calibration)
 
 
-def _kept_interval(kept: Floats, rows: Floats, rate: float, ends: Interval) -> Floats:
+def _kept_interval(kept: Doubles, rows: Doubles, rate: float, ends: Interval) -> Doubles:
     """Return (2, K), the interval of T_ii: of the rate's interval and of so few rows."""
     chance = 1.96 * np.sqrt((kept * (1 - kept) + 0.25 / (rows + 4)) / (rows + 4))
     low, high = (1 - (1 - kept) * end / max(rate, 1e-12) for end in reversed(ends))
@@ -184,7 +184,7 @@ def _kept_interval(kept: Floats, rows: Floats, rate: float, ends: Interval) -> F
     )
 
 
-def _level_interval(kept: Floats, worst: Floats, rate: float, ends: Interval) -> Interval:
+def _level_interval(kept: Doubles, worst: Doubles, rate: float, ends: Interval) -> Interval:
     """Return the interval of c: that of the same flips at either end of the rate's interval."""
     found = []
     for end in (ends[1], rate, ends[0]):

@@ -3,14 +3,14 @@
 import numpy as np
 
 from noiseproof.noise.labels import Integers
-from noiseproof.noise.matrix import Floats
+from noiseproof.noise.matrix import Doubles
 
 _USUAL = 5  # rows of the average class that each class's rate is shrunk with
 _MOST = 0.99  # of a class's labels that can be wrong
 _STEPS = 20
 
 
-def shrunk(prior: Floats, flips: Floats, rate: float, rows: float) -> Floats:
+def shrunk(prior: Doubles, flips: Doubles, rate: float, rows: float) -> Doubles:
     """Return T with the overall ``rate`` and the proportions of ``flips``.
 
     Classes with few rows are drawn towards the overall rate, and flips that differ no more than
@@ -40,7 +40,7 @@ def shrunk(prior: Floats, flips: Floats, rate: float, rows: float) -> Floats:
     return flips
 
 
-def evenness(flips: Floats, totals: Floats) -> float:
+def evenness(flips: Doubles, totals: Doubles) -> float:
     """Return how far to trust that flips to one class differ from those to another, 0 to 1.
 
     The shrinkage of James and Stein: without it, the least of K (K - 1) ratios would be the
@@ -56,8 +56,8 @@ def evenness(flips: Floats, totals: Floats) -> float:
     return max(0.0, 1 - (K - 2) * int(some.sum()) / chi_square) if chi_square > 0 else 0.0
 
 
-def counted(true: Integers, given: Integers, weight: Floats, classes: int) -> Floats:
+def counted(true: Integers, given: Integers, weight: Doubles, classes: int) -> Doubles:
     """Return (K, K), the weight of the rows of true class i labelled j."""
     place = true * classes + given
-    counts: Floats = np.bincount(place, weight, classes * classes).astype(np.float64, copy=False)
+    counts: Doubles = np.bincount(place, weight, classes * classes).astype(np.float64, copy=False)
     return counts.reshape(classes, classes)

@@ -11,7 +11,7 @@ from noiseproof.errors import NoiseError
 from noiseproof.noise.corruption import Corruption, receipt
 from noiseproof.noise.generate import check_rate
 from noiseproof.noise.labels import Integers, Labels, as_labels, count_classes, to_array
-from noiseproof.noise.matrix import Floats
+from noiseproof.noise.matrix import Doubles
 from noiseproof.noise.streams import stream
 
 SPREAD = 0.1
@@ -64,7 +64,7 @@ def instance_dependent(
     return receipt(true, noisy, K, labels)
 
 
-def _flip_rates(rate: float, count: int, generator: np.random.Generator) -> Floats:
+def _flip_rates(rate: float, count: int, generator: np.random.Generator) -> Doubles:
     """Draw flip rates with the inverse distribution function of the truncated normal."""
     uniform = torch.from_numpy(generator.random(count))
     if rate == 0:
@@ -74,7 +74,7 @@ def _flip_rates(rate: float, count: int, generator: np.random.Generator) -> Floa
     return np.asarray(rates.clamp(0, 1))
 
 
-def _softmax_draw(scores: Floats, own: int, uniform: Floats) -> Integers:
+def _softmax_draw(scores: Doubles, own: int, uniform: Doubles) -> Integers:
     """Draw a class for each row from the softmax of its ``scores`` without the column ``own``."""
     scores[:, own] = -np.inf
     edges = np.cumsum(np.exp(scores - scores.max(axis=1, keepdims=True)), axis=1)
@@ -91,7 +91,7 @@ def _as_rows(features: Any, count: int) -> NDArray[Any]:
     return array.reshape(count, math.prod(array.shape[1:]))
 
 
-def _moments(rows: NDArray[Any]) -> tuple[Floats, float]:
+def _moments(rows: NDArray[Any]) -> tuple[Doubles, float]:
     """Return the mean of each column and the standard deviation of all entries around them."""
     count, width = rows.shape
     if not rows.size:

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from noiseproof.errors import NoiseError
 from noiseproof.noise.labels import to_array
 
-Floats = NDArray[np.float64]
+Doubles = NDArray[np.float64]
 
 
-def check_matrix(matrix: Any, place: Callable[[int], str] = lambda i: f"row {i}") -> Floats:
+def check_matrix(matrix: Any, place: Callable[[int], str] = lambda i: f"row {i}") -> Doubles:
     """Return ``matrix`` as a read-only float64 copy with rows that sum to one.
 
     ``place`` says how an error names row i.
@@ -37,12 +37,12 @@ def check_matrix(matrix: Any, place: Callable[[int], str] = lambda i: f"row {i}"
     return array
 
 
-def off_diagonal(matrix: Floats) -> Floats:
+def off_diagonal(matrix: Doubles) -> Doubles:
     """Return ``matrix`` with zeros on its diagonal, which leaves the flips."""
     return np.where(np.eye(len(matrix), dtype=bool), 0.0, matrix)
 
 
-def largest_flips(matrix: Floats) -> Floats:
+def largest_flips(matrix: Doubles) -> Doubles:
     """Return (K,): for each class i, the largest T_ij with j != i.
 
     >>> largest_flips(np.array([[0.8, 0.2, 0.0], [0.3, 0.6, 0.1], [0.0, 0.0, 1.0]]))
@@ -52,7 +52,7 @@ def largest_flips(matrix: Floats) -> Floats:
     return np.array([max(row[:i].max(initial=0), row[i + 1 :].max(initial=0)) for i, row in pairs])
 
 
-def ratio(numerator: Floats, denominator: Floats) -> Floats:
+def ratio(numerator: Doubles, denominator: Doubles) -> Doubles:
     """Return the quotient, or infinity where the denominator is 0."""
     found = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.inf)
     np.divide(numerator, denominator, out=found, where=denominator > 0)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from noiseproof.errors import NoiseError, ParameterError
 from noiseproof.noise.difficulty import log_probabilities, log_votes
 from noiseproof.noise.labels import Integers
-from noiseproof.noise.matrix import Floats
+from noiseproof.noise.matrix import Doubles
 
 _BLOCK = 1024  # rows
 _NUMBERS = 2_000_000  # probabilities that the trust is found from
@@ -48,7 +48,7 @@ def nearest(features: Any, k: int = 10, metric: str = "cosine") -> Integers:
     return found
 
 
-def trust(given: Integers, probabilities: NDArray[np.floating], votes: Integers | None) -> Floats:
+def trust(given: Integers, probabilities: NDArray[np.floating], votes: Integers | None) -> Doubles:
     """Return (a, b), for which p^a votes^b predicts the labels best: a regression on two numbers.
 
     Args:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from noiseproof.noise.labels import Integers
-from noiseproof.noise.matrix import Floats
+from noiseproof.noise.matrix import Doubles
 
 
-def independent(matrix: Floats, true: Integers, generator: np.random.Generator) -> Integers:
+def independent(matrix: Doubles, true: Integers, generator: np.random.Generator) -> Integers:
     """Draw each label independently: P(noisy = j | true = i) = matrix[i, j]."""
     uniform = generator.random(len(true))
     noisy = true.copy()
@@ -23,7 +23,7 @@ def independent(matrix: Floats, true: Integers, generator: np.random.Generator) 
     return noisy
 
 
-def exact(matrix: Floats, true: Integers, generator: np.random.Generator) -> Integers:
+def exact(matrix: Doubles, true: Integers, generator: np.random.Generator) -> Integers:
     """Flip exactly int((1 - matrix[i, i]) * n_i) of the n_i samples of class i.
 
     The samples that flip are random. Each destination gets its expected number of them, rounded
@@ -51,7 +51,7 @@ def _by_class(order: Integers, true: Integers, classes: int) -> Iterator[tuple[i
             yield i, members
 
 
-def _inverse(row: Floats, points: Floats) -> Integers:
+def _inverse(row: Doubles, points: Doubles) -> Integers:
     """Return the inverse of the cumulative sum of ``row`` at ``points`` of [0, 1]."""
     edges = np.minimum(np.cumsum(row), 1)
     # Rounding may leave the sum short of one, and then a point near one would fall off the end:

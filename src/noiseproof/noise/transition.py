@@ -12,7 +12,7 @@ from noiseproof.errors import NoiseError
 from noiseproof.noise import sampling
 from noiseproof.noise.corruption import Corruption, receipt
 from noiseproof.noise.labels import Labels, as_labels
-from noiseproof.noise.matrix import Floats, check_matrix, largest_flips, off_diagonal, ratio
+from noiseproof.noise.matrix import Doubles, check_matrix, largest_flips, off_diagonal, ratio
 from noiseproof.noise.streams import stream
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class TransitionMatrix:
     noiseproof.errors.NoiseError: row 1 sums to 1.1, not to 1
     """
 
-    matrix: Floats
+    matrix: Doubles
     classes: tuple[str, ...] | None
 
     def __init__(self, matrix: ArrayLike | Tensor, classes: Sequence[str] | None = None) -> None:
@@ -66,7 +66,7 @@ class TransitionMatrix:
         object.__setattr__(self, "classes", names)
 
     @property
-    def clean_levels(self) -> Floats:
+    def clean_levels(self) -> Doubles:
         """For each class i, min over j != i of T_ii / T_ij, (K,); infinite if nothing flips."""
         return ratio(np.diag(self.matrix), largest_flips(self.matrix))
 

@@ -11,7 +11,7 @@ from torch.nn.functional import logsigmoid
 
 from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss, Pointwise
-from noiseproof.noise.matrix import Floats
+from noiseproof.noise.matrix import Doubles
 from noiseproof.theory.interval import ZERO, as_pointwise
 from noiseproof.theory.threads import one_thread
 
@@ -32,14 +32,14 @@ class Calibration:
         fails_at: the first eta where it is not; None where there is none.
     """
 
-    eta: Floats
-    H: Floats
-    H_minus: Floats
+    eta: Doubles
+    H: Doubles
+    H_minus: Doubles
     calibrated: bool
     fails_at: float | None
 
 
-def calibration(loss: Loss | str, eta: Sequence[float] | Floats | None = None) -> Calibration:
+def calibration(loss: Loss | str, eta: Sequence[float] | Doubles | None = None) -> Calibration:
     """Measure H and H- of a pointwise loss, and say whether it is classification-calibrated.
 
         H(eta)  = inf over alpha in [0, 1] of eta l(alpha) + (1 - eta) l(1 - alpha)
@@ -78,7 +78,7 @@ def calibration(loss: Loss | str, eta: Sequence[float] | Floats | None = None) -
 
 
 @one_thread()
-def conditional_risks(loss: Pointwise, eta: Floats) -> tuple[Floats, Floats]:
+def conditional_risks(loss: Pointwise, eta: Doubles) -> tuple[Doubles, Doubles]:
     """Return H and H- at each ``eta``."""
     t = torch.as_tensor(eta)
     # The wrong side is alpha <= 1/2, logit(alpha) <= 0, for eta >= 1/2, and mirrored below.
