@@ -4,6 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
 
 from noiseproof import noise
 from noiseproof.errors import NoiseError, NoiseproofError, TargetError
@@ -94,6 +97,32 @@ def test_clean_labels_may_be_clean(name):
     assert T.rate_interval[0] == 0
     wrong, _ = T.doubt(labels, p)
     assert (wrong > 0.9).mean() < 0.01
+
+
+def wide(rng):
+    """More columns than rows, one of which says it all."""
+    X = rng.normal(size=(120, 1500))
+    return (
+        X,
+        (X[:, 0] > 0).astype(int),
+        RandomForestClassifier(30, min_samples_leaf=3, random_state=0),
+    )
+
+
+def ten_bits(rng):
+    """Parity, which only neighbours tell."""
+    X = rng.integers(0, 2, (700, 10))
+    return X, X.sum(axis=1) % 2, KNeighborsClassifier(40, metric="cosine")
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("made", [wide, ten_bits])
+def test_a_weak_classifier_is_no_proof_of_noise(made, seed):
+    X, labels, model = made(np.random.default_rng(seed))
+    p = cross_val_predict(model, X, labels, cv=5, method="predict_proba")
+    T = noise.estimate(labels, p)
+    assert T.rate_interval[0] == 0
+    assert not (T.doubt(labels, p)[0] > 0.9).any()
 
 
 @pytest.mark.parametrize("name", ["hard", "tiny and hard", "nothing to learn"])

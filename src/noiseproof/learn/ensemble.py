@@ -12,6 +12,8 @@ from noiseproof.learn.learner import Floats, Learner, Trained, of_name
 from noiseproof.learn.learners import registry
 
 MEMBERS = "members.json"
+#: Probabilities that are sharpened at a time, and the most that a sharpness is chosen by.
+BLOCK, MOST = 1 << 21, 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,22 +106,29 @@ def sharpened(p: Floats, sharpness: float) -> Floats:
     >>> sharpened(np.array([[0.8, 0.2]]), 2.0).round(3)
     array([[0.941, 0.059]], dtype=float32)
     """
-    p = np.asarray(p, dtype=np.float64)
-    p = (p / np.maximum(p.max(axis=1, keepdims=True), 1e-300)) ** sharpness
-    return np.asarray(p / p.sum(axis=1, keepdims=True), dtype=np.float32)
+    out = np.empty(p.shape, dtype=np.float32)
+    step = max(1, BLOCK // max(1, p.shape[1]))
+    for start in range(0, len(p), step):
+        part = np.asarray(p[start : start + step], dtype=np.float64)
+        part = (part / np.maximum(part.max(axis=1, keepdims=True), 1e-300)) ** sharpness
+        out[start : start + step] = part / part.sum(axis=1, keepdims=True)
+    return out
 
 
 def sharpness_for(p: Floats, labels: Any, noise: Floats) -> float:
     """Return the power that makes held-out probabilities those of the true class.
 
     It maximises the likelihood of the noisy labels, sum_i p_i^s T_ij / sum_i p_i^s for label j:
-    T explains the noise in the labels, and s the doubt about the class.
+    T explains the noise in the labels, and s the doubt about the class. Of many rows and classes,
+    an even part of the rows says as much.
 
     Args:
         p: (N, K) held-out probabilities.
         labels: (N,) noisy labels.
         noise: T (K, K).
     """
+    every = -(-p.size // MOST)
+    p, labels = p[::every], np.asarray(labels)[::every]
     seen = np.maximum(noise, 1e-6).T[labels]
     grid: Sequence[float] = np.geomspace(0.25, 8, 31).tolist()
     fits = [float(np.log((sharpened(p, s) * seen).sum(axis=1)).mean()) for s in grid]

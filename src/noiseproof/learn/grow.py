@@ -14,6 +14,8 @@ from noiseproof.learn.trials import Folds, Setting, mean_and_error
 
 #: Numbers in the sample that settings are compared on, and the rows it has at least and at most.
 SAMPLE, LEAST, MOST = 5_000_000, 10_000, 30_000
+#: The most probabilities that a trial may have there: several trials are kept.
+PROBABILITIES = 50_000_000
 
 
 def rows_to_compare(shape: Shape) -> int:
@@ -21,8 +23,11 @@ def rows_to_compare(shape: Shape) -> int:
 
     >>> [rows_to_compare(Shape(10**6, columns, 10, False)) for columns in (16, 300, 2000)]
     [30000, 16666, 10000]
+    >>> rows_to_compare(Shape(10**6, 16, 4000, False))
+    12500
     """
-    return min(shape.rows, max(LEAST, min(MOST, SAMPLE // max(1, shape.columns))))
+    most = min(MOST, SAMPLE // max(1, shape.columns), PROBABILITIES // shape.classes)
+    return min(shape.rows, max(LEAST, most))
 
 
 def sampled(problem: Problem, rows: int) -> tuple[Problem, np.ndarray]:

@@ -18,8 +18,8 @@ from noiseproof.learn.review import SOUND, stakes
 from noiseproof.learn.treat import PLAIN, Opinions, treated
 from noiseproof.progress import SILENT, Progress
 
-#: With at most so many rows times classes, trials remember their models.
-SMALL = 100_000
+#: With at most so many rows times classes, trials remember those models that may be kept.
+SMALL = 60_000
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,8 @@ class Folds:
         known = {job: self._looks[job] for job in jobs if job in self._looks and not keep}
         new = [job for job in jobs if job not in known]
         tasks = [self.task(setting, f, opinions) for setting, f in new]
-        answers = self._ask(tasks, [where[f] for _, f in new], keep or self._is_small)
+        kept = [keep or (self._is_small and s.learner.averaged) for s, _ in new]
+        answers = self._ask(tasks, [where[f] for _, f in new], kept)
         said = known | dict(zip(new, answers, strict=True))
         seen, share = self.fold < count, self.share(count)
         trials = []
@@ -251,7 +252,7 @@ class Folds:
         soft = self.problem.soft
         tasks = [Task(learner, self.weights(f, g), soft, start=f) for f, g in pairs]
         both = [np.flatnonzero((self.fold == f) | (self.fold == g)) for f, g in pairs]
-        said = self._ask(tasks, both, keep=False)
+        said = self._ask(tasks, both, [False] * len(tasks))
         if any(one is None for one in said):
             return None
         shape = (self.count, len(self.fold), self.problem.classes)
@@ -263,15 +264,22 @@ class Folds:
                 out[mine, rows[inside]] = one.probabilities[inside]
         return out
 
-    def _ask(self, tasks: Sequence[Task], rows: Sequence[Labels], keep: bool) -> list[Any]:
+    def _ask(
+        self, tasks: Sequence[Task], rows: Sequence[Labels], keep: Sequence[bool]
+    ) -> list[Any]:
         """Train the tasks; return for each its :class:`_Answer`.
 
         The answer is None for tasks that the deadline stopped.
+
+        Args:
+            tasks: the tasks.
+            rows: the rows that each is asked about.
+            keep: whether the answer keeps the model.
         """
         at = {id(task): i for i, task in enumerate(tasks)}
         groups = _together(tasks)
         jobs: list[Callable[[], list[Any]]] = [
-            partial(self._job, group, [rows[at[id(task)]] for task in group], keep)
+            partial(self._job, group, [(rows[at[id(t)]], keep[at[id(t)]]) for t in group])
             for group in groups
         ]
         found = parallel.run(jobs, lambda done: self.progress.update(done, len(jobs), self.left))
@@ -281,18 +289,19 @@ class Folds:
                 out[at[id(task)]] = answer
         return out
 
-    def _job(self, tasks: Sequence[Task], rows: Sequence[Labels], keep: bool) -> list[Any]:
+    def _job(self, tasks: Sequence[Task], asked: Sequence[tuple[Labels, bool]]) -> list[Any]:
         if self.late:
             return [None] * len(tasks)
         start = time.thread_time()
         models = type(tasks[0].learner).train(self.problem, tasks)
         said = [
             model.probabilities(self.problem.features[where])
-            for model, where in zip(models, rows, strict=True)
+            for model, (where, _) in zip(models, asked, strict=True)
         ]
         each = (time.thread_time() - start) / len(tasks)
         return [
-            _Answer(p, each, model if keep else None) for p, model in zip(said, models, strict=True)
+            _Answer(p, each, model if keep else None)
+            for p, model, (_, keep) in zip(said, models, asked, strict=True)
         ]
 
 

@@ -11,12 +11,13 @@ from torch import Tensor
 from noiseproof.errors import NoiseError, ParameterError, did_you_mean
 from noiseproof.noise import difficulty, flips
 from noiseproof.noise.difficulty import Posterior, Rows
-from noiseproof.noise.estimated import Calibration, EstimatedTransition
+from noiseproof.noise.estimated import NEAR_ZERO, SMALL, Calibration, EstimatedTransition
 from noiseproof.noise.labels import Integers, as_labels, to_array
 from noiseproof.noise.matrix import Doubles
 from noiseproof.noise.neighbours import trust
 
 _DRAWS = 1_000
+_UNSURE = 0.8  # how likely what shows is noise at most, where no noise at all is possible
 _OTHERWISE = 0.1  # prior belief that the model of noise and difficulty does not hold
 
 
@@ -89,13 +90,15 @@ def estimate(
         counts = belief * counts + (1 - belief) * N / len(true) * learned
         shares = (np.bincount(true, minlength=K) + 1) / (len(true) + K)
         prior = belief * prior + (1 - belief) * shares
-    calibration = Calibration(
-        sharpness,
-        (float(power[0]), float(power[1])),
-        min(1.0, seen / max(rate, 1e-9)),
-        float(found.weight[found.seen > seen / 3].sum()),
-    )
     low, high = difficulty.interval(found.rate, found.weight, N)
+    noisy = float(found.weight[found.seen > seen / 3].sum())
+    if known is None and low <= NEAR_ZERO * high:
+        low = 0.0
+        if high >= SMALL:  # it may all be difficulty, so no single label is wrong for certain
+            noisy = min(noisy, _UNSURE)
+    calibration = Calibration(
+        sharpness, (float(power[0]), float(power[1])), min(1.0, seen / max(rate, 1e-9)), noisy
+    )
     return EstimatedTransition(
         flips.shrunk(prior, counts, rate, N),
         prior,

@@ -17,7 +17,9 @@ Interval = tuple[float, float]
 _FEW = 20  # rows
 _WIDE = 0.3  # of the interval of T_ii
 _LINES = 4  # of warnings of one kind; the rest are counted
-_SMALL = 0.1  # a rate that is low enough to be called low
+SMALL = 0.1  # a rate that is low enough to be called low
+#: A lower end that is at most this share of the upper one is too near to 0 to rule it out.
+NEAR_ZERO = 0.2
 _BLOCK = 4_000_000  # numbers
 
 
@@ -115,7 +117,7 @@ class EstimatedTransition(TransitionMatrix):
         Where it could not, do not act on single suspects.
         """
         low, high = self.rate_interval
-        return high < _SMALL or low > high / 5
+        return high < SMALL or low > NEAR_ZERO * high
 
     def true_class(
         self, labels: Integers, probabilities: ArrayLike, neighbours: Integers | None = None
