@@ -47,7 +47,8 @@ def settings():
         yield from dict.fromkeys([first[0], first[-1], *([robust] if robust else [])])
 
 
-EVERY = pytest.mark.parametrize("learner", list(settings()), ids=str)
+SETTINGS = list(settings())
+EVERY = pytest.mark.parametrize("learner", SETTINGS, ids=str)
 ONE_EACH = pytest.mark.parametrize("kind", list(registry.values()), ids=list(registry))
 
 
@@ -108,26 +109,45 @@ def test_a_soft_label_is_weighted_copies(learner):
     assert one.max(1).mean() < hard.max(1).mean()  # soft labels are learnt as such
 
 
+LOAD = """
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from noiseproof.learn.learners import registry
+
+for folder in Path(sys.argv[1]).iterdir():
+    X = np.load(folder / "X.npy")
+    name, is_sparse = (folder / "learner").read_text().split()
+    model = registry[name].trained.load(folder / "model")
+    assert model.sizes == (X.shape[1], 3), model.sizes
+    X = sparse.csr_matrix(X) if is_sparse == "True" else X
+    np.save(folder / "p.npy", model.probabilities(X))
+"""
+
+
+@pytest.fixture(scope="module")
+def in_another_process(tmp_path_factory):
+    """For each setting, what its model says here and after loading in another process."""
+    home, here = tmp_path_factory.mktemp("models"), {}
+    for i, learner in enumerate(SETTINGS):
+        X, labels = data(type(learner))
+        model = train(Task(learner, np.ones(240, dtype=np.float32)), problem(X, labels))
+        (home / str(i) / "model").mkdir(parents=True)
+        model.save(home / str(i) / "model")
+        np.save(home / str(i) / "X.npy", X.toarray() if sparse.issparse(X) else X)
+        (home / str(i) / "learner").write_text(f"{learner.name} {sparse.issparse(X)}")
+        here[learner] = model.probabilities(X)
+    subprocess.run([sys.executable, "-c", LOAD, str(home)], check=True)
+    return {one: (p, np.load(home / str(i) / "p.npy")) for i, (one, p) in enumerate(here.items())}
+
+
 @EVERY
-def test_save_and_load_to_the_bit_in_another_process(learner, tmp_path):
-    X, labels = data(type(learner))
-    model = train(Task(learner, np.ones(240, dtype=np.float32)), problem(X, labels))
-    (tmp_path / "model").mkdir()
-    model.save(tmp_path / "model")
-    dense = X.toarray() if sparse.issparse(X) else X
-    np.save(tmp_path / "X.npy", dense)
-    program = (
-        "import sys, numpy as np; from pathlib import Path; from scipy import sparse\n"
-        "from noiseproof.learn.learners import registry\n"
-        "name, folder, is_sparse = sys.argv[1:]; X = np.load(Path(folder) / 'X.npy')\n"
-        "X = sparse.csr_matrix(X) if is_sparse == 'True' else X\n"
-        "model = registry[name].trained.load(Path(folder) / 'model')\n"
-        "assert model.sizes == (X.shape[1], 3), model.sizes\n"
-        "np.save(Path(folder) / 'p.npy', model.probabilities(X))\n"
-    )
-    words = [learner.name, str(tmp_path), str(sparse.issparse(X))]
-    subprocess.run([sys.executable, "-c", program, *words], check=True)
-    assert (np.load(tmp_path / "p.npy") == model.probabilities(X)).all()
+def test_save_and_load_to_the_bit_in_another_process(learner, in_another_process):
+    here, there = in_another_process[learner]
+    assert (there == here).all()
     assert of_name(learner.name, learner.settings) == learner
 
 
