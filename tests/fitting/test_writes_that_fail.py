@@ -1,6 +1,7 @@
 """Whatever write of fit, predict or clean fails, and however: the old output or the new, whole."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +11,12 @@ REASON = {"full": "no space left on device", "forbidden": "permission denied"}
 
 
 def test_every_write_fails_in_turn(tmp_path):
+    # A process with threads of BLAS or OpenMP must not fork: the child would wait for them.
+    alone = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     run = subprocess.run(
-        [sys.executable, DRIVER, tmp_path / "place"], capture_output=True, text=True
-    )
+        [sys.executable, DRIVER, tmp_path / "place"], capture_output=True, text=True, env=alone,
+        timeout=300,
+    )  # fmt: skip
     assert run.returncode == 0, run.stderr
     found = json.loads(run.stdout)
     for command, calls in (("fit", 40), ("predict", 5), ("clean", 10)):
