@@ -112,7 +112,7 @@ def wide(rng):
 def ten_bits(rng):
     """Parity, which only neighbours tell."""
     X = rng.integers(0, 2, (700, 10))
-    return X, X.sum(axis=1) % 2, KNeighborsClassifier(40, metric="cosine")
+    return X, X.sum(axis=1) % 2, KNeighborsClassifier(40)
 
 
 @pytest.mark.parametrize("seed", range(4))
