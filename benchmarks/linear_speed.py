@@ -9,6 +9,7 @@ the rounds and is given as a ratio to torch's best chunk size. Writes linear_spe
 
 import argparse
 import csv
+import os
 import platform
 import time
 import warnings
@@ -37,6 +38,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     arguments = parser.parse_args()
+    arguments.load = os.getloadavg()[0]
     torch.set_num_threads(arguments.threads)
     warnings.simplefilter("ignore")
     rows = [row for size in SIZES for row in measure(*size, arguments.rounds)]
@@ -116,8 +118,8 @@ def page(rows: list[dict[str, str]], arguments: argparse.Namespace) -> str:
         "peak memory of forward and backward, with",
         "the gradients of hidden, weight and bias, as ratios to `F.linear_cross_entropy` with the "
         f"fastest of {', '.join(map(str, CHUNKS))} rows a chunk.",
-        f"Times are CPU times, the least of {arguments.rounds} runs in turn, on a machine with "
-        "other work. Goal for `CE`: at most 1.0 of each.",
+        f"Times are CPU times, the least of {arguments.rounds} runs in turn; load of the "
+        f"machine at the start: {arguments.load:.1f}. Goal for `CE`: at most 1.0 of each.",
         "",
         "| rows × features × classes | case | time | memory | MiB |",
         "| --- | --- | --- | --- | --- |",

@@ -75,6 +75,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if any(os.environ.get(name) != value for name, value in KEEP.items()):
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **KEEP})
+    load = os.getloadavg()[0]
     torch.set_num_threads(arguments.threads)
     chosen = arguments.only or list(SHAPES)
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -87,7 +88,7 @@ def main() -> None:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    (arguments.out / "loss_speed.md").write_text(page(rows, arguments.threads))
+    (arguments.out / "loss_speed.md").write_text(page(rows, arguments.threads, load))
     print(f"wrote {arguments.out}/loss_speed.csv and .md")
 
 
@@ -145,14 +146,15 @@ def measure(shape: str, seconds: float) -> list[dict[str, str]]:
     return rows
 
 
-def page(rows: list[dict[str, str]], threads: int) -> str:
+def page(rows: list[dict[str, str]], threads: int, load: float) -> str:
     lines = [
         "# Speed of the losses",
         "",
         "CPU time of forward and backward, as a ratio to `F.cross_entropy` measured in turn with",
         "it: median (quartiles). Memory is the peak beyond the logits, in multiples of their size.",
         f"torch {torch.__version__}, {threads} threads, {platform.machine()}, float32 unless said.",
-        "Freed arrays of up to 32 MiB are kept by the process; the machine had other work.",
+        "Freed arrays of up to 32 MiB are kept by the process; load of the machine at the start: "
+        f"{load:.1f}.",
         "",
     ]
     for shape in SHAPES:

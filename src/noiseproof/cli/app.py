@@ -1,7 +1,6 @@
-"""The application object that every command registers with, and the options they share."""
+"""The application object that every command registers with."""
 
 import json
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -29,30 +28,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-
-#: More classes would take hours, or more memory than there is.
-MOST_CLASSES = 100_000
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-SeedOption = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
-
-QuietOption = Annotated[
-    bool, typer.Option("--quiet", help="Print only the result, and warnings of doubtful results.")
-]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace what an earlier run wrote.")]
-ReplaceOption = Annotated[
-    bool,
-    typer.Option("--force", help="Replace --out: any file, but only a folder of noiseproof's."),
-]
-EncodingOption = Annotated[
-    str | None, typer.Option(help="Encoding of a text file, such as cp1252 (default: UTF-8).")
-]
-EmbeddingsOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="Use these features instead: an .npy, or X in an .npz, a row for each row of the file."
-    ),
-]
 
 
 def print_json(content: Any) -> None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noiseproof.cli.app import JsonOption, app, print_json
+from noiseproof.cli.app import app, print_json
 from noiseproof.cli.experiment import DataOption, QuietOption
+from noiseproof.cli.options import JsonOption
 from noiseproof.cli.selecting import selecting
 from noiseproof.errors import DataError
 

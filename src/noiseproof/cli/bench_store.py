@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import JsonOption, print_json
+from noiseproof.cli.app import print_json
 from noiseproof.cli.bench import StoreOption, check_there, group
+from noiseproof.cli.options import JsonOption
 from noiseproof.errors import DataError
 
 

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import JsonOption, app, print_json
+from noiseproof.cli.app import app, print_json
+from noiseproof.cli.options import JsonOption
 from noiseproof.progress import printable
 
 MEGA = 10**6

@@ -5,14 +5,8 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import (
-    EncodingOption,
-    JsonOption,
-    QuietOption,
-    ReplaceOption,
-    app,
-    print_json,
-)
+from noiseproof.cli.app import app, print_json
+from noiseproof.cli.options import EncodingOption, JsonOption, QuietOption, ReplaceOption
 from noiseproof.progress import counted, printable
 
 

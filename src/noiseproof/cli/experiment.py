@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noiseproof.cli.app import JsonOption, SeedOption, app, print_json
+from noiseproof.cli.app import app, print_json
+from noiseproof.cli.options import JsonOption, SeedOption
 from noiseproof.errors import DataError, NoiseproofError, ParameterError
 from noiseproof.progress import counted, on_terminal
 

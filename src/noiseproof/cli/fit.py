@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noiseproof.cli.app import (
+from noiseproof.cli.app import app, print_json
+from noiseproof.cli.options import (
     EmbeddingsOption,
     EncodingOption,
     ForceOption,
     JsonOption,
     QuietOption,
     SeedOption,
-    app,
-    print_json,
+    StrictOption,
 )
 from noiseproof.errors import DataWarning
 from noiseproof.progress import on_terminal, printable
@@ -98,10 +98,7 @@ def fit(
     ] = 5.0,
     seed: SeedOption = 0,
     encoding: EncodingOption = None,
-    strict: Annotated[
-        bool,
-        typer.Option("--strict", help="Fail, and write nothing, if the columns of --test differ."),
-    ] = False,
+    strict: StrictOption = False,
     force: ForceOption = False,
     quiet: QuietOption = False,
     as_json: JsonOption = False,

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import (
+from noiseproof.cli.app import app, print_json
+from noiseproof.cli.options import (
     EmbeddingsOption,
     EncodingOption,
     JsonOption,
     QuietOption,
     ReplaceOption,
-    app,
-    print_json,
+    StrictOption,
 )
 from noiseproof.progress import counted, on_terminal, printable
 
@@ -38,10 +38,7 @@ def predict(
         ),
     ] = None,
     encoding: EncodingOption = None,
-    strict: Annotated[
-        bool,
-        typer.Option("--strict", help="Fail, and write nothing, if columns changed since the fit."),
-    ] = False,
+    strict: StrictOption = False,
     force: ReplaceOption = False,
     quiet: QuietOption = False,
     as_json: JsonOption = False,

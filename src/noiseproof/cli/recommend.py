@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import MOST_CLASSES, JsonOption, app, print_json
+from noiseproof.cli.app import app, print_json
+from noiseproof.cli.options import MOST_CLASSES, JsonOption
 
 
 @app.command()

@@ -7,9 +7,9 @@ from torch import Tensor
 
 from noiseproof.kernels.blocked import Block, Scale, rows_in_block
 
-# Logits alive at once, in elements: 2^23 float32 are 32 MiB. Each block reads the whole weight and
+# Logits alive at once, in elements: 2^24 float32 are 64 MiB. Each block reads the whole weight and
 # adds to the whole of its gradient, so it has a few rows at least.
-BLOCK = 2**23
+BLOCK = 2**24
 LEAST_ROWS = 128
 
 

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from noiseproof import kernels
 from noiseproof.losses.pointwise import Pointwise
 
 
@@ -29,34 +28,21 @@ class CE(Pointwise):
     infinite: ClassVar[bool] = True
     is_cross_entropy: ClassVar[bool] = True
 
-    def forward(
-        self,
-        input: Tensor,
-        target: Tensor,
-        sample_weight: Tensor | None = None,
-    ) -> Tensor:
-        """Return the loss of logits, as :meth:`Loss.forward` describes."""
-        if (
-            sample_weight is None
-            and self.reduction != "none"
-            and self.label_smoothing == 0
-            and self._buffers["weight"] is None
-            and kernels.is_small(input, target)
-            and input.dtype in (torch.float32, torch.float64)
-        ):
-            try:
-                value = cross_entropy(
-                    input,
-                    target if target.dtype == torch.int64 else target.long(),
-                    ignore_index=self.ignore_index,
-                    reduction=self.reduction,
-                )
-            except IndexError:  # the way below says what is wrong
-                value = None
-            # torch has infinity for finite logits far apart
-            if value is not None and math.isfinite(value.item()):
-                return value
-        return super().forward(input, target, sample_weight)
+    def _of_few(self, input: Tensor, target: Tensor) -> Tensor | None:
+        """Return torch's own value where it is right; the general way says what is wrong."""
+        if self.reduction == "none" or input.dtype not in (torch.float32, torch.float64):
+            return None
+        try:
+            value = cross_entropy(
+                input,
+                target if target.dtype == torch.int64 else target.long(),
+                ignore_index=self.ignore_index,
+                reduction=self.reduction,
+            )
+        except IndexError:
+            return None
+        # torch has infinity for finite logits far apart
+        return value if math.isfinite(value.item()) else None
 
     def value(self, log_u: Tensor) -> Tensor:
         """Return -log u."""

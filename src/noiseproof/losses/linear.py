@@ -45,7 +45,7 @@ def linear_loss(
         loss: any loss; all its options are respected.
         bias: (K,) or ``None``.
         sample_weight: (...) what each row counts, as for the loss itself.
-        block_rows: rows in a block; by default as many as 2^23 logits allow, 128 at least.
+        block_rows: rows in a block; by default as many as 2^24 logits allow, 128 at least.
 
     Example:
         >>> import noiseproof as nf

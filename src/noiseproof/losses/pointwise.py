@@ -65,31 +65,15 @@ class RowLoss(Loss, register=False):
         sums = tuple(f.value(log_p).sum(-1) for f in self.statistics)
         return self.from_row(picked(log_p, target), sums, log_p.shape[-1])
 
-    def forward(
-        self,
-        input: Tensor,
-        target: Tensor,
-        sample_weight: Tensor | None = None,
-    ) -> Tensor:
-        """Return the loss of logits, as :meth:`Loss.forward` describes."""
-        if (
-            sample_weight is None
-            and self.ignore_index < 0
-            and self.label_smoothing == 0
-            and self._buffers["weight"] is None
-            and kernels.is_small(input, target)
-        ):
-            value = self._few_rows(self.transform(input) if self.transforms else input, target)
-            if value is not None:
-                return value
-        return super().forward(input, target, sample_weight)
-
-    def _few_rows(self, z: Tensor, target: Tensor) -> Tensor | None:
+    def _of_few(self, input: Tensor, target: Tensor) -> Tensor | None:
         """Return the loss of a few rows in few operations, each of which autograd knows.
 
         ``None`` where the other paths have something to say: a label that is ignored or wrong, a
         masked class, a probability that no float holds.
         """
+        if self.ignore_index >= 0:
+            return None
+        z = self.transform(input) if self.transforms else input
         log_p = torch.log_softmax(z, 1, compute_dtype(z))
         scale = 1 / z.shape[0] if self.reduction == "mean" else 1.0
         if not self.statistics and self.reduction != "none" and z.numel() <= kernels.TINY:
@@ -102,7 +86,7 @@ class RowLoss(Loss, register=False):
         )
 
     def _few_losses(self, log_p: Tensor, target: Tensor) -> Tensor | None:
-        """Return L(u, y), (N,), of a few rows; ``None`` as :meth:`_few_rows`."""
+        """Return L(u, y), (N,), of a few rows; ``None`` as :meth:`_of_few`."""
         log_u = kernels.pick(log_p, target)
         if log_u is None:
             return None
