@@ -12,9 +12,8 @@ from sklearn.datasets import load_digits, make_classification
 from noiseproof import noise
 from noiseproof.errors import MissingExtraError, ParameterError
 from noiseproof.learn import search as searching
-from noiseproof.learn.choice import Chosen, choose
-from noiseproof.learn.decide import PEERS, in_the_race, peers, plain, preferred, structured
-from noiseproof.learn.discriminant import Discriminant
+from noiseproof.learn.choice import Chosen
+from noiseproof.learn.decide import PEERS, in_the_race, peers, plain, preferred
 from noiseproof.learn.ensemble import Ensemble, sharpness_for
 from noiseproof.learn.folds import alike, deal
 from noiseproof.learn.learn import FEW, learn
@@ -170,14 +169,14 @@ def test_what_is_level_with_the_best_is_averaged_and_what_is_behind_is_not():
 
 def test_after_a_first_look_only_what_is_clearly_behind_is_out_of_the_race():
     rows = np.arange(1000)
-    hits = {count: (rows < count).astype(int).tolist() for count in (800, 797, 770, 745, 740)}
+    hits = {count: (rows < count).astype(int).tolist() for count in (800, 797, 770, 695, 685)}
     leader = trial("trees", hits[800])
     assert in_the_race(trial("trees", hits[797]), leader)
     assert not in_the_race(trial("trees", hits[770]), leader)
     # A model of the true classes is judged by noisy labels, and may be further behind.
     assert in_the_race(trial("trees", hits[770], "em"), leader)
-    assert in_the_race(trial("trees", hits[745], "em"), leader)  # 5.5 points, give or take 0.7
-    assert not in_the_race(trial("trees", hits[740], "em"), leader)
+    assert in_the_race(trial("trees", hits[695], "em"), leader)  # 10.5 points, give or take 1.0
+    assert not in_the_race(trial("trees", hits[685], "em"), leader)
 
 
 def test_what_a_first_look_found_is_not_trained_again(monkeypatch):
@@ -221,39 +220,6 @@ def test_where_classes_are_easy_to_tell_a_level_model_that_tells_them_is_preferr
     for found in (hard, clean, unsure):  # 69 % of 90 and 99 % that can be told, or of who knows
         assert preferred(every, found) == every
     assert preferred([flexible, behind], easy) == [flexible, behind]
-
-
-def test_where_noisy_labels_may_mislead_a_model_of_the_noise_is_preferred():
-    # As on digits with half of the classes mistaken for another one half of the time.
-    right = {"trees": 720, "em": 702, "latent": 678, "far": 600}
-    rows = np.arange(1000)
-    settings = {
-        "trees": Setting(Trees()),
-        "em": Setting(Trees(), "em"),
-        "latent": Setting(Discriminant(latent=True)),
-        "far": Setting(Linear(), "em"),
-    }
-    problem = Problem(np.zeros((1000, 1)), np.zeros(1000, np.int64), 2, np.ones(1000, np.float32))
-    share = np.full(1000, 1e-3)
-    trials = {}
-    for name, count in right.items():
-        hit = ((rows * 617) % 1000 < count).astype(float)
-        p = np.stack([hit, 1 - hit], axis=1).astype(np.float32)
-        trials[name] = Trial(settings[name], p, hit, share, 0.0)
-    every = list(trials.values())
-    assert structured(every) == [trials["em"], trials["latent"]]
-    folds = Folds(problem, rows % 5)
-    sound = choose(folds, every, None, estimated(0.3, clean_level=3))
-    wary = choose(folds, every, None, estimated(0.3, clean_level=1.1))
-    assert choose(folds, every, None, estimated(0.3, 1.1, certain=False)).settings == (
-        settings["trees"],
-    )
-    assert sound.settings == (settings["trees"],)
-    assert wary.settings == (settings["em"],)
-    assert "--trusted" in wary.why
-    assert "--trusted" not in sound.why
-    plain_only = choose(folds, every[:1], None, estimated(0.3, clean_level=1.1))
-    assert plain_only.settings == (settings["trees"],)
 
 
 def test_labels_of_which_half_are_those_of_another_class_do_not_decide():

@@ -16,18 +16,20 @@ from noiseproof.learn.decide import (
     plain,
     preferred,
     reason,
+    that_explain,
 )
+from noiseproof.learn.explain import explained
 from noiseproof.learn.learner import Floats, Learner, of_name
-from noiseproof.learn.pick import mixed, picked, steps_for
+from noiseproof.learn.pick import Mix, explaining, mixed, picked, steps_for
 from noiseproof.learn.treat import PLAIN, Opinions
 from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
 from noiseproof.noise import EstimatedTransition
 
 #: Said where noisy labels may mislead.
 CAUTION = (
-    " Right labels may not dominate in every class, and then noisy labels mislead: models that "
-    "tell true classes from labels were preferred. Check some rows drawn at random and give them "
-    "as --trusted."
+    " Right labels may not dominate in every class, and then accuracy on noisy labels misleads: "
+    "models were chosen by how well they explain the labels, mistakes included. Check some rows "
+    "drawn at random and give them as --trusted."
 )
 #: So many checked rows choose better than any preference.
 ENOUGH = 30
@@ -104,10 +106,11 @@ def _choice(
 ) -> Chosen:
     """Choose the best trial, or a mean of trials."""
     compared = plain(trials)
+    if may_mislead(noise) and not _is_told(folds):
+        return _that_explains(folds, trials, opinions)
     among = trials if _is_told(folds) else preferred(trials, noise)
-    caution = CAUTION if len(among) < len(trials) and may_mislead(noise) else ""
     leader = peers(among)[0]
-    alone = Chosen.of_trial(leader, reason(leader, compared) + caution, trials, opinions)
+    alone = Chosen.of_trial(leader, reason(leader, compared), trials, opinions)
     steps = steps_for(folds.problem, leader.share)
     mix = picked(peers(among), among, folds.problem, leader.share, steps)
     if len(mix) == 1:
@@ -116,6 +119,30 @@ def _choice(
     behind, doubt = mean_and_error(right - leader.right, leader.share)
     if behind < -CLEARLY * doubt:  # the best of many is partly luck, so let it be clear
         return alone
+    return _mean_of(mix, right, trials, opinions)
+
+
+def _that_explains(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:
+    """Choose the trial, or the mean of trials, that makes the noisy labels most likely."""
+    problem, half, share = folds.problem, folds.fold % 2 == 0, trials[0].share
+    likelihood = {
+        trial.setting: explained(trial.probabilities, problem.labels, half, problem.known)
+        for trial in trials
+    }
+    start, among = that_explain(trials, likelihood)
+    mix = explaining(start, among, likelihood, share, steps_for(problem, share))
+    if len(mix) == 1:
+        chosen = Chosen.of_trial(start[0], reason(start[0], plain(trials)), trials, opinions)
+    else:
+        chosen = _mean_of(mix, problem.right(mixed(mix)), trials, opinions)
+    return replace(chosen, why=chosen.why + CAUTION)
+
+
+def _mean_of(
+    mix: Mix, right: NDArray[np.float64], trials: Sequence[Trial], opinions: Opinions | None
+) -> Chosen:
+    """Choose a mean of trials, which is ``right`` on some of the rows."""
+    compared = plain(trials)
     gain, error = mean_and_error(right - compared.right, compared.share)
     accuracy, own_error = mean_and_error(right, compared.share)
     own = Candidate(ENSEMBLE, ENSEMBLE, None, PLAIN, accuracy, own_error, 0.0, {})
@@ -123,7 +150,7 @@ def _choice(
     members, weights = zip(*mix, strict=True)
     return Chosen(
         ENSEMBLE, tuple(trial.setting for trial in members), weights, mixed(mix),
-        ensemble_reason(members, gain, error) + caution, compared, tuple(rows), opinions,
+        ensemble_reason(members, gain, error), compared, tuple(rows), opinions,
     )  # fmt: skip
 
 

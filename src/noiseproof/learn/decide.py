@@ -8,9 +8,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS
 from noiseproof.learn.trials import Setting, Trial, mean_and_error
 from noiseproof.noise import EstimatedTransition
+from noiseproof.noise.matrix import Doubles
 
 ENSEMBLE = "ensemble"
 #: From this clean level on, noisy labels rank models as true ones do.
@@ -18,8 +21,9 @@ CLEAR = 1.2
 #: The least noise that is worth a preference, and the share of right labels that are predicted
 #: where true classes are easy to tell.
 NOISY, EASY = 0.05, 0.9
-#: Where noisy labels may mislead, how far behind in them a model that knows of noise may be.
-BEHIND = 0.05
+#: How far behind in noisy labels a model that tells true classes from them may be, to be believed
+#: about the noise and to stay in the race.
+BEHIND, FAR_BEHIND = 0.05, 0.1
 #: What is so many standard errors behind is clearly behind.
 CLEARLY = 2.0
 #: The largest number of trials to average.
@@ -88,12 +92,35 @@ def is_level(trial: Trial, leader: Trial, errors: float = 1.0) -> bool:
 def in_the_race(trial: Trial, leader: Trial) -> bool:
     """Return whether a trial on a few folds is not clearly behind another.
 
-    A model that tells true classes from labels may be further behind: see :func:`preferred`. A few
-    folds measure that roughly, so it gets a standard error more.
+    A model that tells true classes from labels may be further behind in labels, and be the better
+    one: see :mod:`noiseproof.learn.explain`.
     """
     behind, error = mean_and_error(leader.right - trial.right, trial.share)
-    near = _tells_classes(trial.setting) and behind - error <= BEHIND
+    near = tells_classes(trial.setting) and behind - error <= FAR_BEHIND
     return near or is_level(trial, leader, CLEARLY)
+
+
+def that_explain(
+    trials: Sequence[Trial], likelihood: dict[Setting, Doubles]
+) -> tuple[list[Trial], list[Trial]]:
+    """Return the trials to average, the best first, and those that may join them.
+
+    Where right labels may not dominate, a flexible model predicts more of the noisy labels the
+    more of the noise it learns, so trials go by the likelihood of the labels. Of those that are not
+    clearly behind, the ones that tell true classes from labels are preferred.
+    """
+    share = trials[0].share
+    logs = {trial.setting: np.log(likelihood[trial.setting]) for trial in trials}
+
+    def level(among: Sequence[Trial], errors: float) -> list[Trial]:
+        order = sorted(among, key=lambda trial: -float(logs[trial.setting] @ share))
+        top = logs[order[0].setting]
+        found = [(trial, *mean_and_error(logs[trial.setting] - top, share)) for trial in order]
+        return [trial for trial, gain, error in found if gain >= -errors * error]
+
+    near = level(trials, CLEARLY)
+    among = [trial for trial in near if tells_classes(trial.setting)] or list(trials)
+    return level(among, 1.0)[:PEERS], among
 
 
 def peers(trials: Sequence[Trial]) -> list[Trial]:
@@ -118,16 +145,11 @@ def peers(trials: Sequence[Trial]) -> list[Trial]:
 def structured(trials: Sequence[Trial]) -> list[Trial]:
     """Return the trials that tell true classes from labels and are not far behind."""
     least = best(trials).accuracy - BEHIND
-    return [t for t in trials if t.accuracy >= least and _tells_classes(t.setting)]
+    return [t for t in trials if t.accuracy >= least and tells_classes(t.setting)]
 
 
 def preferred(trials: Sequence[Trial], noise: EstimatedTransition) -> list[Trial]:
-    """Return the trials to choose from: those that tell true classes from labels, or all.
-
-    Where right labels may not dominate, a flexible model predicts more of the noisy labels the
-    more of the noise it learns. On digits with half of the classes mistaken for another one half of
-    the time, untreated models predicted 71 % of the noisy labels and 69 % of the true ones, models
-    of the true class 70 % and 91 %.
+    """Return the trials to choose from by accuracy: those that tell true classes, or all.
 
     Where the features tell nearly all that the noise leaves to be told, true classes are easily
     told from labels, and of models that are level the one that does so is better. Over 32 small
@@ -135,8 +157,6 @@ def preferred(trials: Sequence[Trial], noise: EstimatedTransition) -> list[Trial
     difficulty, there is no preference: over 18 other tables, that was worth 0.2 points.
     """
     leader = best(trials)
-    if may_mislead(noise) and noise.rate_interval[0] > 0:
-        return structured(trials) or list(trials)
     easy = leader.accuracy >= EASY * (1 - noise.rate)
     if easy and noise.decisive and noise.rate >= NOISY:
         level = [t for t in structured(trials) if is_level(t, leader, CLEARLY)]
@@ -149,7 +169,8 @@ def may_mislead(noise: EstimatedTransition) -> bool:
     return noise.clean_level_interval[0] <= CLEAR
 
 
-def _tells_classes(setting: Setting) -> bool:
+def tells_classes(setting: Setting) -> bool:
+    """Return whether a setting models true classes, and the labels as what noise makes of them."""
     return setting.treatment == "em" or setting.learner.models_noise
 
 

@@ -1,0 +1,108 @@
+"""The choice where right labels may not dominate: by how likely models make the noisy labels."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from noiseproof.learn.choice import choose
+from noiseproof.learn.decide import structured
+from noiseproof.learn.discriminant import Discriminant
+from noiseproof.learn.explain import explained
+from noiseproof.learn.learner import Problem
+from noiseproof.learn.trees import Trees
+from noiseproof.learn.trials import Folds, Setting, Trial
+
+ROWS = 2000
+NOISE = np.array([[0.3, 0.7, 0.0], [0.0, 0.9, 0.1], [0.1, 0.0, 0.9]])  # a 0 is called a 1
+NOBODY = np.zeros(ROWS, dtype=bool)
+
+
+@pytest.fixture
+def noisy() -> tuple[np.ndarray, np.ndarray]:
+    """Return true classes and noisy labels."""
+    numbers = np.random.default_rng(0)
+    true = numbers.integers(3, size=ROWS)
+    return true, (NOISE.cumsum(1)[true] < numbers.random(ROWS)[:, None]).sum(1)
+
+
+def soft(classes: np.ndarray, sure: float = 0.9) -> np.ndarray:
+    """Return predictions of classes, ``sure`` of each."""
+    return np.where(np.eye(3, dtype=bool)[classes], sure, (1 - sure) / 2).astype(np.float32)
+
+
+def mean_log(q: np.ndarray, labels: np.ndarray, known: np.ndarray = NOBODY) -> float:
+    return float(np.log(explained(q, labels, np.arange(ROWS) % 2 == 0, known)).mean())
+
+
+def test_true_classes_explain_the_labels_as_well_as_predicting_the_labels_does(noisy) -> None:
+    true, labels = noisy
+    perfect = float(np.log(NOISE[true, labels]).mean())
+    of_labels = mean_log(NOISE[true], labels)
+    assert mean_log(soft(true), labels) == pytest.approx(perfect, abs=0.02)
+    assert of_labels == pytest.approx(perfect, abs=0.02)
+    # By accuracy the one that predicts labels is far ahead.
+    predicted = NOISE[true].argmax(1)
+    assert (predicted == labels).mean() > (true == labels).mean() + 0.05
+
+
+def test_who_knows_less_explains_less_however_sure(noisy) -> None:
+    true, labels = noisy
+    numbers = np.random.default_rng(1)
+    often = np.where(numbers.random(ROWS) < 0.7, true, numbers.integers(3, size=ROWS))
+    never = numbers.integers(3, size=ROWS)
+    found = [mean_log(soft(who, sure), labels) for sure in (0.6, 0.99) for who in (true, often)]
+    assert found[0] > found[1] + 0.1
+    assert found[2] > found[3] + 0.1
+    frequent = np.bincount(labels) / ROWS
+    assert mean_log(soft(never), labels) < np.log(frequent[labels]).mean() + 0.01
+
+
+def test_a_label_that_is_known_is_not_explained_by_noise(noisy) -> None:
+    true, labels = noisy
+    half, q = np.arange(ROWS) % 2 == 0, soft(true)
+    known = np.arange(ROWS) < 100
+    right = np.where(known, true, labels)
+    found = explained(q, right, half, known)
+    assert found[known].min() > 0.6  # what the model says of the class, sharpened or not
+    of_zeros = (true == 0) & known
+    assert found[of_zeros].mean() > explained(q, right, half, NOBODY)[of_zeros].mean() + 0.3
+
+
+def test_labels_of_one_class_and_classes_without_labels_are_explained() -> None:
+    labels = np.zeros(ROWS, dtype=np.int64)
+    assert mean_log(soft(labels), labels) > -0.1
+    assert np.isfinite(mean_log(soft(labels + 1, 1.0), labels))
+    everyone = ~NOBODY
+    assert np.isfinite(mean_log(soft(labels), labels, everyone))
+
+
+def test_where_labels_may_mislead_the_model_that_tells_true_classes_is_chosen(noisy) -> None:
+    true, labels = noisy
+    features, weights = np.zeros((ROWS, 1)), np.ones(ROWS, dtype=np.float32)
+    problem, share = Problem(features, labels, 3, weights), np.full(ROWS, 1 / ROWS)
+    numbers = np.random.default_rng(2)
+    guess = np.where(numbers.random(ROWS) < 0.9, true, numbers.integers(3, size=ROWS))
+    said = {
+        Setting(Trees()): NOISE[guess].astype(np.float32),
+        Setting(Discriminant(latent=True)): soft(guess),
+        Setting(Trees(), "em"): soft(numbers.integers(3, size=ROWS)),
+    }
+    trials = [Trial(s, p, problem.right(p), share, 0.0) for s, p in said.items()]
+    flexible, latent, lost = trials
+    assert flexible.accuracy > latent.accuracy + 0.05
+    assert structured(trials) == []  # so far behind that it is not believed about the noise
+    folds = Folds(problem, np.arange(ROWS) % 5)
+    sound, wary = (
+        SimpleNamespace(
+            rate=0.3, rate_interval=(0.0, 0.5), clean_level_interval=(c, 3.0), decisive=False
+        )
+        for c in (2.0, 1.1)
+    )
+    assert choose(folds, trials, None, sound).settings[0] == flexible.setting
+    chosen = choose(folds, trials, None, wary)
+    assert chosen.settings == (latent.setting,)
+    assert "--trusted" in chosen.why
+    assert "--trusted" not in choose(folds, trials, None, sound).why
+    # A model of true classes that explains nothing is not preferred for its kind.
+    assert choose(folds, [flexible, lost], None, wary).settings == (flexible.setting,)
