@@ -214,3 +214,25 @@ def test_aggregation_by_crowd_kit():
     assert (found.predict(X) == TRUE).mean() > 0.9
     with pytest.raises(ParameterError, match="no aggregation is called"):
         nf.fit(X, answers=ANSWERS, aggregation="votes")
+
+
+def test_votes_of_rules_about_words_are_not_confirmed_by_a_model_of_the_words():
+    words, classes = ("who", "where", "when"), ("person", "place", "time")
+    numbers = np.random.default_rng(0)
+    true = numbers.integers(3, size=240)
+    texts = [f"{words[c]} is item{i % 40}" for i, c in enumerate(true)]
+    fired = np.where(numbers.random(240) < 0.1, numbers.integers(3, size=240), true)
+    votes = pd.DataFrame(
+        {
+            "item": range(240),
+            "annotator": [f"rule {c}" for c in fired],
+            "label": np.take(classes, fired),
+        }
+    )
+    frame = pd.DataFrame({"text": texts})
+    found = nf.fit(frame, answers=votes, text=["text"], encoder="tfidf", learners="linear")
+    answers = found.crowd.answers
+    assert answers.one_sided
+    assert np.array_equal(found.crowd.soft, answers.start())
+    embedded = nf.fit(np.eye(3)[true] + 0.1, answers=votes, learners="linear")
+    assert not np.array_equal(embedded.crowd.soft, answers.start())

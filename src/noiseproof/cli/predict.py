@@ -30,6 +30,7 @@ def predict(
     out: Annotated[
         Path, typer.Option(help="Where to write the predictions: .csv or .parquet.")
     ] = Path("predictions.csv"),
+    strict: StrictOption = False,
     embeddings: EmbeddingsOption = None,
     encoder: Annotated[
         str | None,
@@ -38,7 +39,6 @@ def predict(
         ),
     ] = None,
     encoding: EncodingOption = None,
-    strict: StrictOption = False,
     force: ReplaceOption = False,
     quiet: QuietOption = False,
     as_json: JsonOption = False,

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from noiseproof.crowd.aggregate import aggregate, check_method
 from noiseproof.crowd.annotators import together, unseen
@@ -97,6 +98,10 @@ def consult(
         consensus = Consensus.of(answers, aggregate(answers, method), checked)
     elif answers.items < FEW:
         consensus = agree(answers, checked=checked)
+    elif answers.one_sided and sparse.issparse(matrix):
+        # Rules go by words. A model of the words predicts what the rules say and not what is right,
+        # and would confirm them round by round.
+        consensus = Consensus.of(answers, answers.start(), checked)
     else:
         consensus = agree(answers, Predict(answers, matrix, folds, seed), minutes, checked)
     count = np.bincount(answers.annotator, minlength=len(answers.names)).astype(np.float64)

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -93,11 +94,10 @@ class Discriminant(Learner):
         """Compute the moments of the rows once, then fit each task."""
         matrix = problem.matrix("standard")
         directions = matrix.directions(problem.seed)
-        rows = np.flatnonzero(tasks[0].weights > 0)
-        moments = _Moments(directions, rows, tasks[0].weights[rows], problem.seed)
+        moments = _Moments(directions, tasks[0].weights, problem.seed)
         out: list[Trained] = []
         for task in tasks:
-            learner, given = task.learner, task.soft(problem, rows)
+            learner, given = task.learner, task.soft(problem, moments.rows)
             assert isinstance(learner, Discriminant)
             parts = _Parts(moments, given, learner.shrinkage)
             soft = _latent(parts) if learner.latent else given
@@ -109,20 +109,27 @@ class Discriminant(Learner):
 
 
 class _Moments:
-    """Rows dealt into parts, with the second moments of each part."""
+    """Rows dealt into parts, one part after the other, with the second moments of each part.
 
-    def __init__(
-        self, directions: Directions, rows: NDArray[np.int64], weights: Floats, seed: int
-    ) -> None:
-        self.X, self.weights = directions.rows[rows], np.asarray(weights, dtype=np.float64)
-        self.squares = directions.squares[rows] * self.weights
+    Args:
+        directions: the rows of the problem.
+        weights: (N,) their weights; rows without weight are left out.
+        seed: deals the rows.
+    """
+
+    def __init__(self, directions: Directions, weights: Floats, seed: int) -> None:
+        used = np.flatnonzero(weights > 0)
+        part = stream(seed, "discriminant").permutation(len(used)) % PARTS
+        self.rows = used[np.argsort(part, kind="stable")]
+        ends = np.cumsum(np.bincount(part, minlength=PARTS)).tolist()
+        self.parts = [slice(start, end) for start, end in pairwise([0, *ends])]
+        self.X, self.weights = directions.rows[self.rows], weights[self.rows].astype(np.float64)
+        self.squares = directions.squares[self.rows] * self.weights
         self.columns = len(directions.rows[0] if directions.basis is None else directions.basis)
-        self.part = stream(seed, "discriminant").permutation(len(rows)) % PARTS
         self.second = []
-        for part in range(PARTS):
-            x = self.X[self.part == part]
-            scaled = x * self.weights[self.part == part, None].astype(np.float32)
-            self.second.append((x.T @ scaled).astype(np.float64))
+        for these in self.parts:
+            scaled = self.X[these] * self.weights[these, None].astype(np.float32)
+            self.second.append((self.X[these].T @ scaled).astype(np.float64))
         self.all = np.sum(self.second, axis=0)
 
 
@@ -154,17 +161,17 @@ class _Covariance:
         self.moments, self.shrinkage, self.without = moments, shrinkage, without
         self.used = moments.weights
         if without is not None:
-            self.used = np.where(moments.part != without, self.used, 0)
+            self.used = self.used.copy()
+            self.used[moments.parts[without]] = 0
         self.total = float(self.used.sum())
         self.squares = float(moments.squares[self.used > 0].sum())
         self.level, self.factor = np.nan, None
 
     def _classes(self, soft: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the sizes (K,) and the means (d, K) of the classes."""
-        soft = np.asarray(soft, dtype=np.float32)
-        used = self.used.astype(np.float32)
-        count = np.asarray(used @ soft, dtype=np.float64)
-        sums = ((self.moments.X * used[:, None]).T @ soft).astype(np.float64)
+        weighted = np.asarray(soft * self.used[:, None], dtype=np.float32)
+        count = np.asarray(self.used @ soft, dtype=np.float64)
+        sums = (self.moments.X.T @ weighted).astype(np.float64)
         return count, sums / np.maximum(count, 1e-12)
 
     def _factor(self, level: float) -> Any:
@@ -217,11 +224,11 @@ class _Parts:
 
     def __init__(self, moments: _Moments, given: Floats, shrinkage: float) -> None:
         self.moments, self.given = moments, given
-        parts = [part for part in range(PARTS) if (moments.part == part).any()]
+        parts = [part for part, rows in enumerate(moments.parts) if rows.start < rows.stop]
         self.without = {part: _Covariance(moments, shrinkage, part) for part in parts}
         few = parts if len(given) <= MANY else parts[:1]
         z = np.concatenate([self._logits(given, part) for part in few])
-        seen = np.concatenate([np.flatnonzero(moments.part == part) for part in few])
+        seen = np.concatenate([np.arange(len(given))[moments.parts[part]] for part in few])
         label, weight = given[seen], moments.weights[seen]
         fits = [float(weight @ (label * log_softmax(s * z, axis=1)).sum(1)) for s in SHARPNESS]
         self.sharpness = SHARPNESS[int(np.argmax(fits))]
@@ -229,14 +236,14 @@ class _Parts:
     def _logits(self, soft: Floats, part: int) -> Floats:
         """Return those of a model that is fitted to soft labels, for the rows of a part."""
         lines = self.without[part].lines(soft)
-        X = self.moments.X[self.moments.part == part]
+        X = self.moments.X[self.moments.parts[part]]
         return np.asarray(X @ lines.weight.astype(np.float32) + lines.bias.astype(np.float32))
 
     def probabilities(self, soft: Floats) -> Floats:
         """Return (n, K) of models that are fitted to soft labels, sharpened."""
         z = np.zeros(soft.shape, dtype=np.float32)
         for part in self.without:
-            z[self.moments.part == part] = self._logits(soft, part)
+            z[self.moments.parts[part]] = self._logits(soft, part)
         return np.asarray(softmax(self.sharpness * z, axis=1))
 
 

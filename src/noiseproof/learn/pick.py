@@ -60,14 +60,9 @@ def explaining(
     share: NDArray[np.float64],
     steps: int = STEPS,
 ) -> Mix:
-    """Return the trials to average so that they make the labels most likely.
+    """Return the trials to average so that they make the labels most likely, as :func:`picked`.
 
-    Args:
-        start: the trials to begin with, once each.
-        trials: those that may be added.
-        likelihood: (N,) that of the labels, for each trial's setting.
-        share: (N,) what each row counts, summing to 1.
-        steps: how often a trial is added.
+    ``likelihood`` has that of the labels, (N,), for each trial's setting.
     """
 
     def score(total: Doubles, count: int) -> float:
