@@ -1,7 +1,9 @@
 """predict: files of any length, to CSV or Parquet, with doubts said aloud."""
 
+import gc
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -152,6 +154,35 @@ def test_what_fails_in_mid_file_leaves_the_old_predictions(tmp_path):
         predict_file(stub("ab", frame), tmp_path / "a.csv", tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["a.csv", "out.csv"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_stopped_in_mid_file_it_says_so_in_one_line(
+    home, tmp_path, monkeypatch, capsys, suffix, out, number
+):
+    new, blocks, probabilities = tmp_path / f"new.{suffix}", [], Model.probabilities
+    FRAME.to_csv(new) if suffix == "csv" else FRAME.to_parquet(new)
+    (tmp_path / out).write_text("old")
+
+    def stopped(model, block, notes):
+        blocks.append(len(block))
+        if len(blocks) == 3:
+            signal.raise_signal(number)
+        return probabilities(model, block, notes)
+
+    monkeypatch.setattr("noiseproof.fitting.predict.BLOCK", 20)
+    monkeypatch.setattr(Model, "probabilities", stopped)
+    code, _, err = run(
+        capsys, "predict", home / "pets-fit", new, "--out", tmp_path / out, "--force", "--quiet"
+    )
+    gc.collect()  # a writer that is still open complains when it is collected
+    word = {signal.SIGTERM: "terminated", signal.SIGINT: "interrupted"}[number]
+    assert (code, err) == (128 + number, f"noiseproof: {word}\n")
+    assert len(blocks) == 3
+    assert (tmp_path / out).read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == sorted([new.name, out])
 
 
 def test_columns_that_changed_are_said_even_quietly_and_fail_where_that_is_wanted(

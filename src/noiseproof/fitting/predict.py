@@ -1,5 +1,6 @@
 """Predict for a file of any length with a saved model, block by block."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -98,15 +99,19 @@ def _write(
     rows = max(1, min(most, PROBABILITIES // len(model.coding)))
     blocks = read_blocks(path, model.label or None, how, rows=rows, progress=progress)
     done = 0
-    for block in blocks:
-        probabilities = model.probabilities(block, notes)
-        codes = probabilities.argmax(axis=1)
-        names = block.rows or range(done, done + len(block))
-        table.write(names, codes, probabilities)
-        counts += np.bincount(codes, minlength=len(counts))
-        said |= dict.fromkeys(block.notes)
-        done += len(block)
-    table.close()
+    try:
+        for block in blocks:
+            probabilities = model.probabilities(block, notes)
+            codes = probabilities.argmax(axis=1)
+            names = block.rows or range(done, done + len(block))
+            table.write(names, codes, probabilities)
+            counts += np.bincount(codes, minlength=len(counts))
+            said |= dict.fromkeys(block.notes)
+            done += len(block)
+        table.close()
+    except BaseException:
+        table.abandon()
+        raise
     order = [int(k) for k in np.argsort(-counts, kind="stable") if counts[k]]
     found = {model.coding.names[k]: int(counts[k]) for k in order}
     return Predicted(done, found, [*said, *notes.lines], notes.warnings)
@@ -148,6 +153,9 @@ class _Csv:
     def close(self) -> None:
         self.writer.close()
 
+    def abandon(self) -> None:
+        """Let go of a file that will not be finished."""
+
 
 class _Parquet(_Csv):
     """Writes predictions as Parquet."""
@@ -159,6 +167,14 @@ class _Parquet(_Csv):
 
     def text(self, text: str) -> str:
         return text
+
+    def abandon(self) -> None:
+        # An open one closes itself when it is collected, on a file that is closed by then, and
+        # complains of that on the terminal.
+        if self.writer is not None:
+            with suppress(Exception):
+                self.writer.close()
+            self.writer.is_open = False
 
 
 def _suffix(out: Path) -> str:
