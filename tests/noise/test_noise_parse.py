@@ -148,7 +148,7 @@ def test_a_matrix_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("content", "classes", "kind", "message"),
     [
-        (None, None, DataError, "cannot read T.csv: no such file or directory"),
+        (None, None, DataError, "T.csv: no such file"),
         (b"\xff\xfe\x00", None, DataError, "cannot read T.csv: not a CSV text file"),
         (b"0.9,0.1\n0.3,x\n", None, NoiseError, "T.csv, line 2: 'x' is not a number"),
         (b"0.9,0.1\n\n0.3\n", 2, NoiseError, "T.csv, line 3: 1 values for 2 classes"),

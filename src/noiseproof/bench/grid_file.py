@@ -10,6 +10,7 @@ from noiseproof.bench.grid import Grid, Row
 from noiseproof.bench.source import LABEL
 from noiseproof.data.table import table_suffix
 from noiseproof.errors import DataError, NoiseproofError, ParameterError, did_you_mean
+from noiseproof.files import check_plain
 from noiseproof.known import KNOWN
 from noiseproof.losses import loss as read_loss
 from noiseproof.models import NAMES as NETWORKS
@@ -54,6 +55,7 @@ def load_grid(name: str | Path) -> Grid:
     if path.suffix != ".toml":
         hint = did_you_mean(str(name), grid_names())
         raise ParameterError(f"unknown grid {str(name)!r}{hint}; a file of your own ends in .toml")
+    check_plain(path)
     try:
         text = path.read_text("utf-8")
     except OSError as error:

@@ -52,7 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except MemoryError as error:
         return _complain(f"not enough memory ({error or 'nothing is left'})")
-    except RuntimeError as error:  # torch has no other type for it
+    except RuntimeError as error:  # torch has no other type for it, pathlib none for links
+        if "Symlink loop" in str(error):
+            return _complain(f"links that lead in a circle: {error}")
         if not re.search("can't allocate memory|out of memory", str(error)):
             raise
         return _complain("not enough memory")

@@ -13,6 +13,7 @@ from noiseproof.data.dataset import Dataset, TrainTest, hold_out
 from noiseproof.data.labels import Array, check_range, encode
 from noiseproof.data.memory import check_fits
 from noiseproof.errors import DataError
+from noiseproof.files import check_plain
 
 #: How an .npz starts, one without arrays, and an .npy: of anything else numpy says it is pickled.
 STARTS = (b"PK\3\4", b"PK\5\6", b"\x93NUM")
@@ -29,6 +30,7 @@ def read_npz(path: str | Path) -> TrainTest[Dataset]:
         path: the ``.npz`` file; pickled objects in it are refused.
     """
     path = Path(path)
+    check_plain(path)
     check_fits(path, unpacked_size(path))
     arrays = read_arrays(path)
     for name in ("X", "y"):

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity, digest
 from noiseproof.errors import DataError
 from noiseproof.extras import need
+from noiseproof.files import check_plain
 
 #: No description is larger.
 LARGEST = 1 << 20
@@ -108,7 +109,9 @@ def load(
     options.log_severity_level = 4
     try:
         if encodes == TEXTS:
-            text = (path.parent / Path(described["tokenizer"]).name).read_bytes()
+            beside = path.parent / Path(described["tokenizer"]).name
+            check_plain(beside)
+            text = beside.read_bytes()
             hashed.append(("tokenizer", text))
             tokenizer = Tokenizer.from_str(text.decode("utf-8"))
             tokenizer.enable_truncation(described["size"])
@@ -126,6 +129,8 @@ def load(
 def _described(path: Path) -> dict[str, Any]:
     """Return the checked description."""
     try:
+        if path.exists():
+            check_plain(path)
         if path.stat().st_size > LARGEST:
             raise ValueError("too large")
         found = json.loads(path.read_text(encoding="utf-8"))

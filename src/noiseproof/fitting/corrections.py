@@ -111,6 +111,8 @@ def _proposed(
     """Collect proposals of a fit for rows that nobody looked at."""
     listed = folder / SUSPECTS
     try:
+        for file in (folder / SUMMARY, listed):
+            files.check_plain(file)
         summary = json.loads((folder / SUMMARY).read_text("utf-8"))
         lines = list(csv.DictReader(io.StringIO(listed.read_bytes().decode("utf-8"), newline="")))
         theirs = summary["data"]["fingerprint"]

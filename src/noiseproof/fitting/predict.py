@@ -1,5 +1,6 @@
 """Predict for a file of any length with a saved model, block by block."""
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -187,8 +188,9 @@ def _suffix(out: Path) -> str:
 def check_out(out: Path, force: bool, file: Path, model: Path) -> None:
     """Raise at once if predictions cannot be written to ``out``."""
     files.check_file(out, force)
-    parents = out.resolve().parents
-    sources = [folder.resolve() in parents for folder in (file, model)]
+    # Links that lead in a circle are for the reader to complain of: realpath lets them pass.
+    parents = Path(os.path.realpath(out)).parents
+    sources = [Path(os.path.realpath(folder)) in parents for folder in (file, model)]
     if out.exists() and (any(sources) or (file.exists() and out.samefile(file))):
         raise ParameterError(f"{out} is what the predictions are made from; it is left as it is")
     _suffix(out)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from noiseproof.data.delimited import separator_of
 from noiseproof.errors import DataError, did_you_mean
+from noiseproof.files import check_plain
 from noiseproof.files.spreadsheet import unescape
 from noiseproof.fitting.evaluate import Accuracy, exact
 from noiseproof.learn.learn import Learned
@@ -192,15 +193,14 @@ def read_decisions(path: str | Path) -> tuple[tuple[Decision, ...], str]:
 
 
 def read_text(path: Path) -> str:
-    """Return a small text file that a person made; one that never ends is not read to its end."""
+    """Return a small text file that a person made; none is read that is far too long for that."""
+    check_plain(path)
     try:
         with path.open("rb") as file:
             content = file.read(LONGEST + 1)
         if len(content) > LONGEST:
             raise DataError(f"{path}: longer than {LONGEST // 10**6} MB")
         return content.decode("utf-8-sig")
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
     except (OSError, UnicodeDecodeError):
         raise DataError(f"{path}: cannot be read as a UTF-8 CSV") from None
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from noiseproof.errors import DataError, NoiseError, did_you_mean
+from noiseproof.files import check_plain
 from noiseproof.known import KNOWN, with_human_labels
 from noiseproof.noise.generate import check_rate, split_classes
 from noiseproof.noise.matrix import check_matrix
@@ -98,6 +99,7 @@ def _human(which: str, dataset: str | None) -> str:
 
 
 def _read(path: str, classes: int | None, names: tuple[str, ...] | None) -> TransitionMatrix:
+    check_plain(path)
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file, skipinitialspace=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from noiseproof.data.table import table_suffix
 from noiseproof.encoders.choose import AUTO
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.files import check_plain
 from noiseproof.prepare import array_files
 from noiseproof.prepare.array_files import array_blocks, read_array_file
 from noiseproof.prepare.forms import BLOCK
@@ -125,8 +126,7 @@ def _kind(path: Path) -> str:
 
 
 def _embeddings(path: Path) -> Samples:
-    if not path.exists():
-        raise DataError(f"{path}: no such file")
+    check_plain(path)
     if path.suffix.lower() not in array_files.SUFFIXES:
         raise DataError(f"{path}: expected embeddings as .npy, or as array X of an .npz")
     samples = read_array_file(path, labelled=False)

@@ -23,8 +23,8 @@ def read_plain(path: Path, store: Path | None = None) -> bytes:
     """
     found = path.lstat()
     if stat.S_ISLNK(found.st_mode):
-        real = path.resolve(strict=True)
-        if not real.is_relative_to((store or path.parent).resolve()):
+        real = Path(os.path.realpath(path, strict=True))  # OSError where links lead in a circle
+        if not real.is_relative_to(os.path.realpath(store or path.parent)):
             raise NotPlainError(f"{path}: a link out of the store, not followed")
         path, found = real, real.lstat()
     if not stat.S_ISREG(found.st_mode):
