@@ -82,7 +82,12 @@ def grown(folds: Folds, chosen: Chosen) -> tuple[Chosen, tuple[Member, ...]]:
         posterior = Posterior.of(judge.probabilities, labels, known=folds.problem.known)
         opinion = Opinion(judge.probabilities, None, posterior)
         opinions = Opinions((opinion,) * folds.count, opinion)
-    trials = folds.run(chosen.settings, opinions=opinions, keep=True)
+    found = {}
+    for kind in dict.fromkeys(type(setting.learner) for setting in chosen.settings):
+        mine = [setting for setting in chosen.settings if type(setting.learner) is kind]
+        found |= {t.setting: t for t in folds.run(mine, opinions=opinions, keep=True)}
+        folds.problem.forget()  # each kind has its own scaled copy of all rows
+    trials = [found[setting] for setting in chosen.settings]
     alone = [t for t in trials if t.setting == chosen.plain.setting]
     (plain,) = alone or folds.run([chosen.plain.setting])
     mixed = sum(w * t.probabilities for w, t in zip(chosen.weights, trials, strict=True))

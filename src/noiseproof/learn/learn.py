@@ -252,6 +252,7 @@ def _of_all_rows(
     """
     total = len(every.problem.labels)
     if not few.late and more_rows_help(few, chosen):
+        few.forget()
         return *grown(every, chosen), total
     members = few.keep(chosen.settings, chosen.weights, chosen.opinions)
     rest = np.setdiff1d(np.arange(total), kept)

@@ -9,6 +9,7 @@ file, and walk :data:`registry`. To add a learner, write one file that defines
 and add one line to ``learners.py``.
 """
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -90,6 +91,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_matrices", {})
+        object.__setattr__(self, "_lock", threading.Lock())
 
     @property
     def shape(self) -> Shape:
@@ -114,9 +116,14 @@ class Problem:
     def matrix(self, scale: Scale) -> Matrix:
         """Return the scaled features; they are computed once and shared by all tasks."""
         made: dict[str, Matrix] = self._matrices  # type: ignore[attr-defined]
-        if scale not in made:
-            made[scale] = Matrix(self.features, Scaling.of(self.features, scale, self.weights))
-        return made[scale]
+        with self._lock:  # type: ignore[attr-defined]
+            if scale not in made:
+                made[scale] = Matrix(self.features, Scaling.of(self.features, scale, self.weights))
+            return made[scale]
+
+    def forget(self) -> None:
+        """Free the scaled features; they are computed again when they are needed."""
+        self._matrices.clear()  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, eq=False)

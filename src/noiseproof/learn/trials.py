@@ -139,6 +139,12 @@ class Folds:
         """The same without a time limit."""
         return replace(self, deadline=math.inf)
 
+    def forget(self) -> None:
+        """Free what is only kept to be quick: models, first looks, and scaled features."""
+        self._models.clear()
+        self._looks.clear()
+        self.problem.forget()
+
     def weights(self, *without: int) -> Floats:
         """Return the rows' weights, 0 in the folds ``without``; always the same array."""
         if without not in self._weights:
