@@ -4,13 +4,16 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from noiseproof.cli import main
+import noiseproof as nf
+from noiseproof.cli import main, options
 from noiseproof.cli.app import print_json
 from noiseproof.data.folder import list_images
 from noiseproof.errors import DataError
 from noiseproof.prepare.read import read
+from noiseproof.theory import conditions
 
 
 def run(capsys, *arguments):
@@ -97,6 +100,39 @@ def test_numbers_far_too_large(capsys, arguments):
     assert (code, out) == (2, "")
     assert err.startswith(f"noiseproof: Invalid value for '{arguments[-2]}'")
     assert err.count("\n") == 1
+
+
+def test_as_many_classes_as_in_python():
+    assert options.MOST_CLASSES == conditions.MOST_CLASSES
+
+
+@pytest.mark.parametrize(
+    "classes", [10**6, 10**9, 10**30, -3, 1, True, 2.5, float("nan"), "ten", [], object()]
+)
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda K: nf.audit("CE", classes=K),
+        lambda K: nf.audit("CE", classes=K, noise="symmetric:0.2"),
+        lambda K: nf.is_symmetric("CE", classes=K),
+        lambda K: nf.is_completely_asymmetric("CE", classes=K),
+        lambda K: nf.recommend("symmetric:0.2", classes=K),
+        lambda K: nf.noise.parse("symmetric:0.2", classes=K),
+        lambda K: nf.noise.identity(K),
+        lambda K: nf.noise.symmetric(K, 0.2),
+        lambda K: nf.noise.pair_flip(K, 0.2),
+        lambda K: nf.noise.asymmetric({0: 1}, 0.2, classes=K),
+    ],
+)
+def test_absurd_numbers_of_classes_are_one_line_in_python_too(ask, classes):
+    with pytest.raises(nf.errors.NoiseproofError, match=r"\A.{5,200}\Z"):
+        ask(classes)
+
+
+def test_numbers_of_numpy_are_numbers_of_classes():
+    K = np.int64(3)
+    assert nf.audit("CE", classes=K).classes == len(nf.noise.symmetric(K, 0.2)) == 3
+    assert nf.is_symmetric("MAE", classes=K)
 
 
 def test_memory_that_torch_cannot_get_is_one_line(capsys, monkeypatch):

@@ -1,6 +1,6 @@
 """The noise models of the paper and its literature, as transition matrices."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -11,6 +11,8 @@ from noiseproof.known.groups import next_in_group
 from noiseproof.noise.transition import TransitionMatrix
 
 Variant = Literal["corrected", "released"]
+#: The matrix of so many classes has 5 GB.
+MOST_CLASSES = 25_000
 
 
 def identity(K: int, classes: Sequence[str] | None = None) -> TransitionMatrix:
@@ -19,7 +21,7 @@ def identity(K: int, classes: Sequence[str] | None = None) -> TransitionMatrix:
     >>> identity(10)
     TransitionMatrix(10 classes, rate 0, clean level inf, dominant)
     """
-    return TransitionMatrix(np.eye(_check_classes(K)), classes)
+    return TransitionMatrix(np.eye(check_classes(K)), classes)
 
 
 def symmetric(K: int, rate: float, classes: Sequence[str] | None = None) -> TransitionMatrix:
@@ -35,8 +37,8 @@ def symmetric(K: int, rate: float, classes: Sequence[str] | None = None) -> Tran
     >>> round(symmetric(10, 0.8).clean_level, 6)
     2.25
     """
-    rate = check_rate(rate)
-    matrix = np.full((_check_classes(K), K), rate / (K - 1))
+    rate, K = check_rate(rate), check_classes(K)
+    matrix = np.full((K, K), rate / (K - 1))
     np.fill_diagonal(matrix, 1 - rate)
     return TransitionMatrix(matrix, classes)
 
@@ -49,8 +51,8 @@ def pair_flip(K: int, rate: float, classes: Sequence[str] | None = None) -> Tran
            [0.  , 0.75, 0.25],
            [0.25, 0.  , 0.75]])
     """
-    mapping = {i: (i + 1) % K for i in range(_check_classes(K))}
-    return _flip(mapping, check_rate(rate), K, classes)
+    rate, K = check_rate(rate), check_classes(K)
+    return _flip({i: (i + 1) % K for i in range(K)}, rate, K, classes)
 
 
 def superclass(
@@ -80,7 +82,7 @@ def superclass(
     if K not in (None, len(groups)):
         raise NoiseError(f"super-classes of {len(groups)} classes, not {K}")
     ring = next_in_group(tuple(str(group) for group in groups))
-    return _flip(ring, check_rate(rate), _check_classes(len(groups)), names)
+    return _flip(ring, check_rate(rate), check_classes(len(groups)), names)
 
 
 def asymmetric(
@@ -149,13 +151,26 @@ def split_classes(
         return None, None
     if isinstance(classes, int | np.integer):
         return int(classes), None
-    return len(classes), tuple(classes)
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise NoiseError(f"expected the number of classes or their names, got {classes!r}")
+    names = tuple(classes)
+    return len(names), names
 
 
-def _check_classes(K: int) -> int:
+def check_classes(K: int) -> int:
+    """Return the number of classes of a matrix as an int, after checking that it is one.
+
+    >>> check_classes(10**9)
+    Traceback (most recent call last):
+    noiseproof.errors.NoiseError: expected 2 to 25,000 classes, got 1,000,000,000
+    """
+    if isinstance(K, bool) or not isinstance(K, int | np.integer):
+        raise NoiseError(f"expected the number of classes, got {K!r}")
     if K < 2:
         raise NoiseError(f"expected at least 2 classes, got {K}")
-    return K
+    if K > MOST_CLASSES:
+        raise NoiseError(f"expected 2 to {MOST_CLASSES:,} classes, got {K:,}")
+    return int(K)
 
 
 def _of_dataset(
@@ -179,7 +194,7 @@ def _of_dataset(
 def _flip(
     mapping: Mapping[int, int], rate: float, K: int, classes: Sequence[str] | None
 ) -> TransitionMatrix:
-    matrix = np.eye(K)
+    matrix = np.eye(check_classes(K))
     for i, j in mapping.items():
         if not (0 <= i < K and 0 <= j < K and i != j):
             raise NoiseError(f"cannot map class {i} to {j}: expected two of 0..{K - 1}")

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -21,6 +22,8 @@ from noiseproof.theory.simplex import log_softmax
 
 # How near to a tie the weights come on which complete asymmetry is tried.
 _TIE = 1e-6
+#: More classes would take hours, or more memory than there is.
+MOST_CLASSES = 100_000
 
 
 def is_symmetric(loss: Loss | str, classes: int = 10) -> bool:
@@ -157,7 +160,9 @@ def _nearly_tied(K: int) -> Iterator[Tensor]:
 
 
 def at_least_two(classes: int) -> int:
-    """Return the number of classes, or say that one is not enough."""
-    if isinstance(classes, bool) or not isinstance(classes, int) or classes < 2:
+    """Return the number of classes, or say that it is none."""
+    if isinstance(classes, bool) or not isinstance(classes, int | np.integer) or classes < 2:
         raise TheoryError(f"expected `classes` >= 2, got {classes!r}")
-    return classes
+    if classes > MOST_CLASSES:
+        raise TheoryError(f"expected at most {MOST_CLASSES:,} classes, got {classes:,}")
+    return int(classes)
