@@ -70,6 +70,7 @@ def test_one_annotator_is_a_plain_fit():
     one = nf.fit(X, answers=pd.DataFrame({"only": FRAME["kind"]}), **QUICK)
     plain = nf.fit(X, FRAME["kind"], **QUICK)
     assert one.crowd is None
+    assert one.notes[0] == "all answers are from one annotator, only: taken as plain labels"
     assert np.array_equal(one.predict_proba(X), plain.predict_proba(X))
 
 

@@ -119,3 +119,17 @@ def test_an_answer_given_twice_counts_once_and_a_contradiction_counts_as_both():
     )
     assert kept == [(0, 0, 0), (0, 1, 1), (1, 0, 0), (1, 0, 1)]
     assert any("1 answers were given twice" in note for note in found.samples.notes)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda f: read_long(f.assign(worker="x"), "kind", "worker", "id"),
+        lambda f: read_wide(f.rename(columns={"kind": "x"}), None, "x"),
+        lambda f: read_wide(f.rename(columns={"kind": "x"}).assign(xx=None), None, "x*"),
+        lambda f: of_frame(f[["size"]], None, f[["kind"]].set_axis(["x"], axis=1)),
+    ],
+)
+def test_one_annotator_is_said_to_be_no_crowd(read):
+    note = "all answers are from one annotator, x: taken as plain labels"
+    assert note in read(long()).samples.notes

@@ -32,7 +32,11 @@ SeedsOption = Annotated[
     ),
 ]
 RecipeOption = Annotated[
-    str | None, typer.Option("--recipe", help="paper or quick (default: the grid's).")
+    str | None,
+    typer.Option(
+        "--recipe",
+        help="paper or quick; frozen for grids with an encoder (default: the grid's).",
+    ),
 ]
 #: The arguments of ``bench.selection.Selection.read``.
 SELECTING: dict[str, Any] = {

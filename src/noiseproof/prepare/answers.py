@@ -240,6 +240,11 @@ def _asked(
     if nameless:
         raise DataError(f"{where}: without an annotator: {counted(nameless, 'answer')}")
     annotator, names = pd.factorize(people[given].astype(str).to_numpy(dtype=object), sort=True)
+    if len(names) == 1:
+        told = f"all answers are from one annotator, {names[0]}: taken as plain labels"
+        same = seen is samples
+        samples = replace(samples, notes=(*samples.notes, told))
+        seen = samples if same else seen
     kept, item = np.unique(of[given], return_inverse=True)
     codes = codes[given]
     # The same answer of the same person about the same item is one answer.
