@@ -10,7 +10,7 @@ from noiseproof.learn.folds import deal, sample
 from noiseproof.learn.learner import Problem, Shape
 from noiseproof.learn.posterior import Posterior
 from noiseproof.learn.treat import PLAIN, Opinion, Opinions
-from noiseproof.learn.trials import Folds, Setting, mean_and_error
+from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
 
 #: Numbers in the sample that settings are compared on, and the rows it has at least and at most.
 SAMPLE, LEAST, MOST = 5_000_000, 10_000, 30_000
@@ -82,7 +82,7 @@ def grown(folds: Folds, chosen: Chosen) -> tuple[Chosen, tuple[Member, ...]]:
         posterior = Posterior.of(judge.probabilities, labels, known=folds.problem.known)
         opinion = Opinion(judge.probabilities, None, posterior)
         opinions = Opinions((opinion,) * folds.count, opinion)
-    found = {}
+    found: dict[Setting, Trial] = {}
     for kind in dict.fromkeys(type(setting.learner) for setting in chosen.settings):
         mine = [setting for setting in chosen.settings if type(setting.learner) is kind]
         found |= {t.setting: t for t in folds.run(mine, opinions=opinions, keep=True)}
