@@ -50,7 +50,7 @@ class Collected:
         """The records of the grid, row by row; twice where two rows have the same loss."""
         return tuple(
             record
-            for row in self.grid.rows
+            for row in self.grid.lines
             for noise in self.grid.noises
             for record in self.seeds(row, noise)
         )

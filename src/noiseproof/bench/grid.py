@@ -1,16 +1,18 @@
 """A grid: the rows, noises and seeds of one table, as data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from noiseproof.bench.advised import RECOMMEND, advised_loss
 from noiseproof.bench.cell import Cell
 from noiseproof.bench.cells import Block, Cells
 from noiseproof.bench.source import LABEL, Source, find_source
+from noiseproof.bench.trials import draw_trials
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.losses import loss as read_loss
-from noiseproof.noise import parse
+from noiseproof.noise import Noise, parse
 from noiseproof.results import Place
 from noiseproof.results.key import matrix_hash
 from noiseproof.train import Recipe
@@ -25,12 +27,18 @@ class Row:
     Args:
         name: what the table calls it.
         loss: an expression, such as ``"NCE + 4*AGCE(a=6, q=1.5)"``.
+            Or ``"recommend"``: what :func:`noiseproof.recommend` says for each noise.
         method: ``"loss"``, or ``"nlnl"`` for its three stages.
     """
 
     name: str
     loss: str
     method: str = "loss"
+
+    def under(self, noise: Noise, dataset: str) -> str:
+        """Return the loss under a noise, as ``str(loss)`` spells it."""
+        advised = self.loss == RECOMMEND
+        return advised_loss(noise, dataset) if advised else str(read_loss(self.loss))
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,8 @@ class Grid:
         label: the column of labels, where the data is the user's own table.
         encoder: what makes features of the pictures for a head to be trained on; empty for none.
         head: what is trained on them, ``"linear"`` or ``"mlp"``.
+        trials: how often each row is tried, the first time as given and then with other numbers;
+            0 for a table without tuning. The recipe then holds labels out to choose by.
     """
 
     name: str
@@ -64,6 +74,7 @@ class Grid:
     label: str = LABEL
     encoder: str = ""
     head: str = "linear"
+    trials: int = 0
 
     @cached_property
     def source(self) -> Source:
@@ -83,35 +94,60 @@ class Grid:
         return FROZEN[self.head]
 
     @cached_property
+    def lines(self) -> tuple[Row, ...]:
+        """The rows, each followed by its other trials."""
+        return tuple(line for row in self.rows for line in self.trials_of(row))
+
+    def trials_of(self, row: Row) -> tuple[Row, ...]:
+        """Return a row as given, then its other trials; what is recommended is not tuned."""
+        if not self.trials or row.loss == RECOMMEND:
+            return (row,)
+        _, *others = draw_trials(row.loss, self.trials)
+        names = (f"{row.name} #{number}" for number in range(2, self.trials + 1))
+        return (row, *(replace(row, name=n, loss=o) for n, o in zip(names, others, strict=True)))
+
+    @cached_property
     def block(self) -> Block:
         """Its cells: every row under every noise with the first seed, then with the next."""
         specs = [parse(noise, self.source.classes, self.source.name) for noise in self.noises]
-        noises = [(str(spec), matrix_hash(spec)) for spec in specs]
-        rows = [(row.name, str(read_loss(row.loss)), self.recipe_of(row)) for row in self.rows]
+        matrices = [matrix_hash(spec) for spec in specs]
+        recipes = {row.method: self.recipe_of(row) for row in self.rows}
         first = tuple(
             Cell(
                 dataset=self.dataset,
-                recipe=recipe,
+                recipe=recipes[line.method],
                 loss=loss,
-                noise=noise,
+                noise=str(specs[column]),
                 seed=self.seeds[0],
-                row=name,
+                row=line.name,
                 fingerprint=self.source.fingerprint,
-                matrix=matrix,
+                matrix=matrices[column],
                 label=self.label,
                 encoder=self.encoder,
                 encoded=self.source.encoded,
             )
-            for noise, matrix in noises
-            for name, loss, recipe in rows
+            for line, column, loss in self._order(specs)
         )
         return Block(first, self.seeds)
+
+    def _order(self, specs: Sequence[Noise]) -> Iterator[tuple[Row, int, str]]:
+        """Yield each line with the column and the loss there.
+
+        Noise by noise; where rows are tuned line by line, so that trained together are those that
+        share a loss.
+        """
+        name, columns = self.source.name, range(len(specs))
+        if self.trials:
+            yield from ((row, i, row.under(specs[i], name)) for row in self.lines for i in columns)
+        else:
+            yield from ((row, i, row.under(specs[i], name)) for i in columns for row in self.rows)
 
     @cached_property
     def places(self) -> dict[tuple[str, str], Place]:
         """The place of each row under each noise, by their names."""
-        names = ((row.name, noise) for noise in self.noises for row in self.rows)
-        return {name: cell.place for name, cell in zip(names, self.block.first, strict=True)}
+        specs = [parse(noise, self.source.classes, self.source.name) for noise in self.noises]
+        columns = {str(spec): noise for spec, noise in zip(specs, self.noises, strict=True)}
+        return {(cell.row, columns[cell.noise]): cell.place for cell in self.block.first}
 
     def cells(self) -> Cells:
         """Return all cells, which are made when they are asked for."""
@@ -163,5 +199,6 @@ class Grid:
             raise ParameterError(f"expected NAME=LOSS, as in 'MINE=AGCE(a=2, q=1.2)', got {text!r}")
         if name in {row.name for row in self.rows}:
             raise ParameterError(f"{self.name} has a row {name!r} already: choose another name")
-        row = Row(name, str(read_loss(expression)))
+        known = expression == RECOMMEND
+        row = Row(name, expression if known else str(read_loss(expression)))
         return replace(self, rows=(*self.rows, row))

@@ -1,11 +1,12 @@
 """Reading grids from TOML files: the paper's, in ``grids/``, and the user's own."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from noiseproof.bench.advised import RECOMMEND
 from noiseproof.bench.grid import Grid, Row
 from noiseproof.bench.source import LABEL
 from noiseproof.data.table import table_suffix
@@ -22,8 +23,10 @@ from noiseproof.train.recipes import FROZEN
 
 FIELDS = (
     "title", "dataset", "label", "encoder", "head", "recipe", "paper", "noises", "seeds", "rows",
-    "overrides",
+    "trials", "overrides",
 )  # fmt: skip
+#: A name for all the grids that begin with it.
+LEADERBOARD = "leaderboard"
 _NEEDED = ("dataset", "noises", "rows")
 _WORDS: dict[type, str] = {str: "a text", list: "a list"}
 _ITEMS: dict[str, tuple[type, ...]] = {
@@ -39,6 +42,17 @@ def grid_names() -> tuple[str, ...]:
     """
     folder = files("noiseproof.bench") / "grids"
     return tuple(sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def expand(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names of grids, each once, with the leaderboard's in place of its own name.
+
+    >>> expand(["leaderboard", "digits-symmetric"])[-2:]
+    ('leaderboard-mnist', 'digits-symmetric')
+    """
+    every = tuple(name for name in grid_names() if name.startswith(f"{LEADERBOARD}-"))
+    found = (every if name == LEADERBOARD else (name,) for name in names)
+    return tuple(dict.fromkeys(name for several in found for name in several))
 
 
 def load_grid(name: str | Path) -> Grid:
@@ -94,6 +108,7 @@ def _read(text: str, name: str, folder: Path) -> Grid:
         label=_label(values, dataset),
         encoder=_encoder(values.get("encoder", ""), folder),
         head=_head(values),
+        trials=_trials(values),
     )
     _read_data(grid)
     for row in grid.rows:
@@ -196,6 +211,16 @@ def _head(values: Mapping[str, Any]) -> str:
     return head
 
 
+def _trials(values: Mapping[str, Any]) -> int:
+    """Return how often each row is tried."""
+    trials = values.get("trials", 0)
+    whole = type(trials) is int and trials >= 1
+    _check("trials" not in values or whole, "trials", "a whole number from 1", values)
+    if trials and not values.get("overrides", {}).get("held_out"):
+        raise ParameterError(f"trials = {trials} needs held_out in overrides, to choose by")
+    return int(trials)
+
+
 def _rows(rows: Any) -> tuple[Row, ...]:
     if not isinstance(rows, dict):
         raise ParameterError(f"expected rows to be a table of names and losses, got {rows!r}")
@@ -215,5 +240,6 @@ def _row(name: str, value: Any) -> Row:
         raise ParameterError(
             f"row {name!r}: expected method {' or '.join(METHODS)}, got {method!r}"
         )
-    read_loss(fields["loss"])
+    if fields["loss"] != RECOMMEND:
+        read_loss(fields["loss"])
     return Row(name, **fields)

@@ -30,8 +30,12 @@ def run_stack(
 ) -> list[Record]:
     """Return the records of cells that are trained at once."""
     first = _experiment(stack.cells[0], settings)
-    others = [_experiment(cell, settings, like=first) for cell in stack.cells[1:]]
-    experiments = [first, *others]
+    by_noise = {stack.cells[0].noise: first}
+    experiments = []
+    for cell in stack.cells:
+        one = _experiment(cell, settings, like=by_noise.get(cell.noise, first))
+        by_noise.setdefault(cell.noise, one)
+        experiments.append(one)
     return complete_together(experiments, out, _machine(settings), watch, save=settings.save)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from noiseproof.bench.grid import Grid
-from noiseproof.bench.grid_file import grid_names, load_grid
+from noiseproof.bench.grid_file import expand, grid_names, load_grid
 from noiseproof.errors import ParameterError
 
 
@@ -72,7 +72,7 @@ class Selection:
 
     def grids(self, names: Iterable[str]) -> dict[str, Grid]:
         """Return the selected parts of some grids, by name or file, each once."""
-        return {name: self.grid(name) for name in dict.fromkeys(names)}
+        return {name: self.grid(name) for name in expand(names)}
 
     def suiting(self) -> dict[str, Grid]:
         """Return the selected part of every grid that has one, by name."""

@@ -11,7 +11,7 @@ MOST = 48
 
 @dataclass(frozen=True)
 class Stack:
-    """Cells of the same data, recipe and seed, on the features of an encoder."""
+    """Cells of the same data, recipe and seed: heads on features, or trials for a tuned row."""
 
     cells: tuple[Cell, ...]
 
@@ -67,7 +67,7 @@ def _work(cells: list[Cell]) -> Work:
 
 def _at_once(one: Cell, other: Cell) -> bool:
     return (
-        bool(one.encoded)
-        and (one.encoded, one.seed) == (other.encoded, other.seed)
+        bool(one.encoded or one.recipe.held_out)
+        and (one.dataset, one.encoded, one.seed) == (other.dataset, other.encoded, other.seed)
         and one.recipe == other.recipe.override(method=one.recipe.method)
     )

@@ -29,8 +29,8 @@ NamesArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="NAME",
-        help="Grids from `noiseproof bench list`, or your own TOML files (default: both digits "
-        "grids).",
+        help="Grids from `noiseproof bench list`, `leaderboard` for all of its grids, or your own "
+        "TOML files (default: both digits grids).",
     ),
 ]
 StoreOption = Annotated[

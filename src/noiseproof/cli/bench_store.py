@@ -48,12 +48,13 @@ def pack(
     Example: noiseproof bench pack digits-symmetric --store runs --out results
     """
     from noiseproof.bench import load_grid
+    from noiseproof.bench.grid_file import expand
     from noiseproof.bench.packing import pack_grid
     from noiseproof.bench.words import count
     from noiseproof.results import Store
 
     check_there(store)
-    for name in dict.fromkeys(names):
+    for name in expand(names):
         path, records = pack_grid(load_grid(name), Store(store), out, force)
         print(f"wrote {path}: {count(records, 'record')}, {path.stat().st_size / 1000:,.0f} kB")
 

@@ -7,6 +7,7 @@ import typer.main
 
 from noiseproof.cli import (  # noqa: F401  (each module adds its commands to the app)
     bench,
+    bench_leaderboard,
     bench_report,
     bench_store,
     bench_table,

@@ -39,6 +39,8 @@ def complete(
         save: keep the trained network beside the record.
     """
     machine = machine or Machine()
+    if experiment.recipe.held_out:
+        return complete_together([experiment], out, machine, watch, save=save)[0]
     files = RunFiles.of(out, experiment)
     with _alone(out, experiment, machine):
         if not resume and machine.world.is_main:

@@ -96,8 +96,8 @@ def check_values(values: Mapping[str, Any]) -> None:
         if not isinstance(row, dict):
             raise DataError(f"epoch {number} is no table of numbers")
         _check(row, _EPOCH, f" in epoch {number}")
-        if row["number"] != number:
-            raise DataError(f"epoch {number} is called {row['number']}")
+        if not _is_share_or_none(row.get("held_out")):
+            raise DataError(f"held_out is {_short(row['held_out'])} in epoch {number}")
 
 
 def check_outcome(values: Mapping[str, Any], recipe: Recipe) -> None:
@@ -115,12 +115,24 @@ def check_outcome(values: Mapping[str, Any], recipe: Recipe) -> None:
         raise DataError("the identity is not that of this data, noise, loss, recipe and seed")
     if failed != bool(values["failure"]):
         raise DataError(f"status {values['status']!r} with failure {values['failure']!r}")
-    if len(history) > epochs or (not failed and len(history) != epochs):
-        raise DataError(f"{len(history)} epochs of {epochs}")
+    # A run that held samples back is measured after its last epoch alone.
+    expected = [epochs] if recipe.held_out else list(range(1, epochs + 1))
+    numbers = [row["number"] for row in history]
+    if numbers != expected[: len(numbers)] or (not failed and numbers != expected):
+        raise DataError(_say_epochs(numbers, expected, epochs))
+    if bool(recipe.held_out) != any(row.get("held_out") is not None for row in history) and history:
+        raise DataError("a share of held-out labels, but none were held out, or the reverse")
     best = max(history, key=lambda row: row["test_accuracy"], default=None)
     for name, row in (("last", history[-1] if history else None), ("best", best)):
         if values.get(name, row) != row:
             raise DataError(f"the {name} epoch is not that of the history")
+
+
+def _say_epochs(numbers: list[int], expected: list[int], epochs: int) -> str:
+    for place, (number, wanted) in enumerate(zip(numbers, expected, strict=False), start=1):
+        if number != wanted:
+            return f"epoch {place} is called {number}"
+    return f"{len(numbers)} epochs of {epochs}"
 
 
 def identity_of(values: Mapping[str, Any]) -> str:

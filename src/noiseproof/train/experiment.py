@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from noiseproof.errors import ParameterError
 from noiseproof.losses import Loss
 from noiseproof.losses import loss as read_loss
 from noiseproof.noise import Corruption, Noise, parse, stream
+from noiseproof.noise.corruption import human_corruption
 from noiseproof.noise.spec import HumanNoise, InstanceNoise
 from noiseproof.train.augment import Pipeline
 from noiseproof.train.batches import open_batches
@@ -26,7 +27,7 @@ from noiseproof.train.outcome import Outcome
 from noiseproof.train.progress import Watcher
 from noiseproof.train.recipe import Recipe
 from noiseproof.train.streams import torch_generator
-from noiseproof.train.subset import Data, features, positions, subset
+from noiseproof.train.subset import Data, features, hold_out, positions, split, subset
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,7 @@ class Experiment:
         recipe: how to train.
         seed: one for everything that is drawn.
         encoded: what made the inputs, where they are features of pictures.
+        held: samples that were held back, with the noisy labels they were given.
     """
 
     dataset: str
@@ -56,6 +58,7 @@ class Experiment:
     recipe: Recipe
     seed: int
     encoded: str = ""
+    held: Data | None = None
 
     @cached_property
     def identity(self) -> str:
@@ -127,11 +130,14 @@ class Experiment:
             hidden=recipe.hidden,
         )
         if like is not None:
-            train, test = like.train, like.test
+            train, test, held = like.train, like.test, like.held
         else:
             pipeline = Pipeline(recipe.augment, *self.normalisation, self.train.shape)
             train = open_batches(self.train, pipeline, recipe.batch, device, world)
             test = open_batches(self.test, pipeline, recipe.batch, device, world)
+            held = None
+            if self.held is not None:
+                held = open_batches(self.held, pipeline, recipe.batch, device, world)
         return Job(
             network=machine.place(network),
             method=make_method(recipe.method, self.loss.to(device), recipe.epochs),
@@ -143,6 +149,8 @@ class Experiment:
             test=test,
             answers=self.test.labels.to(device),
             machine=machine,
+            held=held,
+            held_given=None if self.held is None else self.held.labels.to(device),
         )
 
 
@@ -164,7 +172,8 @@ def prepare(
         noise: such as ``"symmetric:0.4"``.
         seed: one for everything that is drawn.
         directory: where the files of human labels are.
-        like: an experiment of the same data, sizes and seed: its samples are shared, not copied.
+        like: an experiment of the same data, sizes and seed: its samples are shared, not copied,
+            and its noisy labels too where the noise is the same.
 
     >>> from noiseproof.data import load
     >>> from noiseproof.train import recipe
@@ -180,25 +189,56 @@ def prepare(
         raise ParameterError(
             f"{len(recipe.mean)} numbers in mean, but {name} has {data.train.shape[0]} {what}"
         )
+    if like is None or str(like.noise) != str(spec):
+        like = _draw(data, recipe, objective, spec, seed, directory, like)
+    return replace(like, loss=objective, noise=spec, recipe=recipe)
+
+
+def _draw(
+    data: TrainTest[Any],
+    recipe: Recipe,
+    objective: Loss,
+    spec: Noise,
+    seed: int,
+    directory: str | Path | None,
+    like: Experiment | None,
+) -> Experiment:
     human = None
     if isinstance(spec, HumanNoise):
         human = human_labels(data.train, directory)[spec.which]
-    rows = positions(len(data.train), recipe.train_size, seed, "training subset")
-    if like is not None:
-        train, test = like.train, like.test
-    else:
-        train = subset(data.train, rows)
-        test = subset(data.test, positions(len(data.test), recipe.test_size, seed, "test subset"))
+    size = recipe.train_size and recipe.train_size + recipe.held_out
+    rows = positions(len(data.train), size, seed, "training subset")
+    labels = data.train.labels if rows is None else data.train.labels[rows]
     corruption = spec.apply(
-        train.labels,
+        labels,
         seed=seed,
         exact=recipe.exact,
-        features=features(train) if isinstance(spec, InstanceNoise) else None,
+        features=features(subset(data.train, rows)) if isinstance(spec, InstanceNoise) else None,
         human=human if human is None or rows is None else human[rows],
     )
-    content = fingerprint(data)
+    kept = hold_out(len(labels), recipe.held_out, seed)
+    noisy = corruption.labels
+    if kept is not None:
+        corruption = human_corruption(labels[kept], noisy[kept], len(data.train.classes))
+    if like is not None:
+        train, test, held = like.train, like.test, like.held
+    else:
+        train, held = split(subset(data.train, rows), kept)
+        test = subset(data.test, positions(len(data.test), recipe.test_size, seed, "test subset"))
+    if held is not None and kept is not None:
+        held = replace(held, labels=noisy[~kept])
     return Experiment(
-        name, train, test, content, corruption, objective, spec, recipe, seed, data.encoded
+        dataset=data.train.name,
+        train=train,
+        test=test,
+        fingerprint=fingerprint(data),
+        corruption=corruption,
+        loss=objective,
+        noise=spec,
+        recipe=recipe,
+        seed=seed,
+        encoded=data.encoded,
+        held=held,
     )
 
 

@@ -35,6 +35,8 @@ class Job:
         test: the test set.
         answers: (M,) its labels.
         machine: where.
+        held: the samples that were held back, and
+        held_given: (H,) their noisy labels.
     """
 
     network: nn.Module
@@ -47,6 +49,8 @@ class Job:
     test: Batches
     answers: Tensor
     machine: Machine
+    held: Batches | None = None
+    held_given: Tensor | None = None
 
 
 def fit(job: Job, state: State | None, save: Callable[[State], None], watch: Watcher) -> Outcome:

@@ -25,6 +25,7 @@ class Epoch:
         recovered: on samples whose label is wrong, agreement with the true one.
         test_accuracy: on the test set, after the epoch.
         seconds: of training and testing.
+        held_out: agreement with the noisy labels that were held back, where any were.
     """
 
     number: int
@@ -36,10 +37,14 @@ class Epoch:
     recovered: float | None
     test_accuracy: float
     seconds: float
+    held_out: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain JSON values."""
-        return dataclasses.asdict(self)
+        values = dataclasses.asdict(self)
+        if self.held_out is None:
+            del values["held_out"]
+        return values
 
 
 @dataclass(frozen=True)

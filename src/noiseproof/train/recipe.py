@@ -43,6 +43,8 @@ class Recipe:
         hidden: widths of the hidden layers, for ``mlp``.
         precision: ``"float32"``, or what autocast computes in: ``"bfloat16"``, ``"float16"``.
         method: ``"loss"`` minimises the one loss; ``"nlnl"`` has NLNL's three stages.
+        held_out: hold back so many samples besides, with their noisy labels, to choose parameters
+            by. Such a run is one of many, so it is measured once, after its last epoch.
 
     >>> recipe = Recipe(name="paper", network="cnn4", epochs=50, lr=0.01, weight_decay=1e-3)
     >>> short = recipe.override(epochs=10, lr=0.02)
@@ -72,6 +74,7 @@ class Recipe:
     hidden: tuple[int, ...] = (256, 256)
     precision: str = "float32"
     method: str = "loss"
+    held_out: int = 0
 
     #: Raised whenever the loop itself changes the numbers a recipe gives.
     version: ClassVar[int] = 1
@@ -98,7 +101,7 @@ class Recipe:
     def _check_numbers(self) -> None:
         at_least = {
             "epochs": 1, "batch": 2, "lr": 0, "momentum": 0, "weight_decay": 0, "decay": 0,
-            "clip": 0, "train_size": 0, "test_size": 0,
+            "clip": 0, "train_size": 0, "test_size": 0, "held_out": 0,
         }  # fmt: skip
         for field, least in at_least.items():
             value = getattr(self, field)
@@ -144,6 +147,8 @@ class Recipe:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain JSON values."""
         values = dataclasses.asdict(self)
+        if not self.held_out:  # the first records were without it, and are still the same runs
+            del values["held_out"]
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
     @classmethod
@@ -161,7 +166,7 @@ class Recipe:
         return cls(**fields)
 
     def __str__(self) -> str:
-        fields = [field.name for field in dataclasses.fields(self) if field.name != "name"]
+        fields = [name for name in self.to_dict() if name != "name"]
         lines = [f"  {field:<13}{_spell(getattr(self, field))}" for field in fields]
         return "\n".join([f"recipe {self.name} ({self.hash[:12]})", *lines])
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from noiseproof.data import Dataset, LazyImages
-from noiseproof.errors import NoiseError
+from noiseproof.errors import NoiseError, ParameterError
 from noiseproof.noise import stream
 
 Data = Dataset | LazyImages
@@ -31,6 +31,26 @@ def subset(dataset: Data, rows: Tensor | None) -> Data:
         return dataset.subset(rows)
     paths = tuple(dataset.paths[i] for i in rows.tolist())
     return replace(dataset, paths=paths, labels=dataset.labels[rows])
+
+
+def hold_out(count: int, size: int, seed: int) -> Tensor | None:
+    """Return which of ``count`` samples are trained with, (count,) bool; None for all of them.
+
+    It depends on the seed alone, so that the same samples are held back under every noise.
+    """
+    if not size:
+        return None
+    held = positions(count, size, seed, "held-out subset")
+    if held is None:
+        raise ParameterError(f"{size} samples to hold out, but only {count} in all")
+    return torch.ones(count, dtype=torch.bool).index_fill(0, held, False)
+
+
+def split(dataset: Data, kept: Tensor | None) -> tuple[Data, Data | None]:
+    """Return the samples that are kept, and the others; all of them and None for None."""
+    if kept is None:
+        return dataset, None
+    return subset(dataset, kept.nonzero().flatten()), subset(dataset, (~kept).nonzero().flatten())
 
 
 def features(dataset: Data) -> Tensor:

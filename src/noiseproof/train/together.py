@@ -6,21 +6,27 @@ order of the samples, which is drawn by the seed, so the seed and the recipe mus
 """
 
 import hashlib
+import itertools
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from noiseproof.errors import ParameterError
+from noiseproof.losses import Loss
+from noiseproof.losses import loss as read_loss
 from noiseproof.models.network import Network
 from noiseproof.models.stack import DenseStack
+from noiseproof.train.batches import Batches
 from noiseproof.train.checkpoint import State, load_checkpoint, save_checkpoint
 from noiseproof.train.experiment import Experiment
 from noiseproof.train.loop import Job, learning_rate
 from noiseproof.train.machine import Machine
+from noiseproof.train.method import Method, Term
 from noiseproof.train.outcome import Epoch, Outcome, shares
 from noiseproof.train.progress import Watcher
 from noiseproof.train.streams import epoch_stream, torch_generator
@@ -65,6 +71,8 @@ def run_together(
         first = experiments[0].job(machine)
         # The batches are the first one's: the others' are the same.
         jobs = [first, *(one.job(machine, like=first) for one in experiments[1:])]
+        if first.recipe.held_out:
+            checkpoint = None  # short, and in thousands: writing files would take longer
         state = checkpoint and load_checkpoint(checkpoint, identity, machine.device)
 
         def save(state: State) -> None:
@@ -103,7 +111,7 @@ def fit_together(
         nesterov=recipe.nesterov,
         fused=True,
     )
-    given = torch.stack([job.given for job in jobs])
+    given, groups = torch.stack([job.given for job in jobs]), group_by_loss(jobs)
     failures, histories = [""] * len(jobs), [list[Epoch]() for _ in jobs]
     if state is not None:
         stack.load_state_dict(state["stack"])
@@ -111,6 +119,7 @@ def fit_together(
         failures = list(state["failures"])
         histories = [[Epoch(**row) for row in rows] for rows in state["history"]]
 
+    spent = 0.0  # in epochs that are not measured
     for epoch in range(max(map(len, histories)), recipe.epochs):
         started = time.perf_counter()
         for group in optimiser.param_groups:
@@ -124,8 +133,7 @@ def fit_together(
         for batch in jobs[0].train.shuffled(seed, epoch):
             targets = given.index_select(1, batch.rows)
             logits = stack(batch.inputs)
-            each = zip(jobs, logits.unbind(), targets, strict=True)
-            terms = [job.method(own, target) for job, own, target in each]
+            terms = [term for group in groups for term in group(logits, targets)]
             means = torch.stack([term.mean for term in terms])
             optimiser.zero_grad()
             torch.autograd.backward(means.sum())
@@ -138,8 +146,15 @@ def fit_together(
             if all(failures):
                 break
 
-        tested = _accuracies(stack, jobs[0])
-        seconds = (time.perf_counter() - started) / len(jobs)  # the share of each
+        if recipe.held_out and epoch + 1 < recipe.epochs:
+            spent += time.perf_counter() - started
+            continue
+        tested = _accuracies(stack, jobs[0].test, jobs[0].answers)
+        chosen_by: Sequence[float | None] = [None] * len(jobs)
+        if jobs[0].held is not None:
+            answers = torch.stack([job.held_given for job in jobs])  # type: ignore[misc]
+            chosen_by = _accuracies(stack, jobs[0].held, answers)
+        seconds = (time.perf_counter() - started + spent) / len(jobs)  # the share of each
         for index, job in enumerate(jobs):
             if not failures[index]:
                 row = Epoch(
@@ -149,6 +164,7 @@ def fit_together(
                     **shares(predicted[index], job.given, job.true, predicted[index] >= 0),
                     test_accuracy=tested[index],
                     seconds=seconds,
+                    held_out=chosen_by[index],
                 )
                 histories[index].append(row)
         if all(failures):
@@ -191,6 +207,49 @@ def clip_each(parameters: Sequence[nn.Parameter], most: float) -> None:
         gradient.mul_(scale[:, None])
 
 
+@dataclass(frozen=True)
+class Group:
+    """Neighbours in a stack that minimise the same loss: it is computed once for all their rows.
+
+    Args:
+        jobs: the part of the stack.
+        method: of the one job that has a method to itself.
+        loss: of several jobs, for each row.
+    """
+
+    jobs: slice
+    method: Method
+    loss: Loss | None = None
+
+    def __call__(self, logits: Tensor, targets: Tensor) -> Iterator[Term]:
+        """Yield the term of each job."""
+        own, target = logits[self.jobs], targets[self.jobs]
+        if self.loss is None:
+            yield self.method(own[0], target[0])
+            return
+        count = torch.tensor(target.shape[1], device=target.device)
+        rows = self.loss(own.flatten(0, 1), target.flatten())
+        yield from (Term(mean, count) for mean in rows.view(target.shape).mean(1))
+
+
+def group_by_loss(jobs: Sequence[Job]) -> list[Group]:
+    """Return the groups of a stack, in order; what draws random numbers is by itself."""
+    groups, start = [], 0
+    for (text, alone), members in itertools.groupby(enumerate(jobs), _kind):
+        size = len(list(members))
+        method, alone = jobs[start].method, alone is not None or size == 1
+        loss = None if alone else read_loss(text, reduction="none").to(jobs[start].machine.device)
+        groups.append(Group(slice(start, start + size), method, loss))
+        start += size
+    return groups
+
+
+def _kind(item: tuple[int, Job]) -> tuple[str, int | None]:
+    index, job = item
+    alone = type(job.method) is not Method or job.method.loss.random
+    return str(job.method.loss), index if alone else None
+
+
 class _Losses:
     """The losses of an epoch, by run, and which of them are no numbers any more."""
 
@@ -215,11 +274,11 @@ class _Losses:
 
 
 @torch.no_grad()
-def _accuracies(stack: DenseStack, job: Job) -> list[float]:
-    """Return the share of the test set that each network gets right."""
+def _accuracies(stack: DenseStack, samples: Batches, answers: Tensor) -> list[float]:
+    """Return the share of samples that each network gives its answer, (N,) or (H, N)."""
     stack.eval()
-    right = torch.zeros(stack.count, dtype=torch.int64, device=job.machine.device)
-    for batch in job.test.in_order():
-        answers = job.answers.index_select(0, batch.rows)
-        right += (stack(batch.inputs).argmax(2) == answers).sum(1)
-    return [count / len(job.test) for count in right.tolist()]
+    right = torch.zeros(stack.count, dtype=torch.int64, device=answers.device)
+    for batch in samples.in_order():
+        expected = answers.index_select(-1, batch.rows)
+        right += (stack(batch.inputs).argmax(2) == expected).sum(1)
+    return [count / len(samples) for count in right.tolist()]

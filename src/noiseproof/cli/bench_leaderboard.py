@@ -1,0 +1,77 @@
+"""bench leaderboard: the ranks of all losses, over every data set and noise of the leaderboard."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from noiseproof.cli.app import print_json
+from noiseproof.cli.bench import StoreOption, check_there, group
+from noiseproof.cli.options import JsonOption
+from noiseproof.cli.selecting import selecting
+
+if TYPE_CHECKING:
+    from noiseproof.bench.leaderboard import Board
+    from noiseproof.bench.selection import Selection
+
+
+@group.command("leaderboard")
+@selecting
+def show_leaderboard(
+    selection: "Selection",
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME",
+            help="Grids with trials, or your own TOML files (default: the leaderboard's).",
+        ),
+    ] = None,
+    store: StoreOption = Path("runs"),
+    out: Annotated[
+        Path | None, typer.Option(help="Markdown file to write or replace (default: print it).")
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Also draw the ranks: an .svg, .png or .pdf file.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Rank the losses, with their authors' parameters and tuned by noisy labels.
+
+    Example: noiseproof bench leaderboard --store results
+
+    Example, with a loss of your own, after `noiseproof bench run leaderboard` with the same option:
+    noiseproof bench leaderboard --add-loss "MINE=AGCE(a=2, q=1.2)"
+    """
+    from noiseproof import files
+    from noiseproof.bench import Collected
+    from noiseproof.bench.grid_file import LEADERBOARD
+    from noiseproof.bench.leaderboard import board
+    from noiseproof.bench.leaderboard_page import page
+    from noiseproof.results import Store
+
+    check_there(store)
+    grids = selection.grids(names or [LEADERBOARD])
+    kept = Store(store)
+    records = kept.records()
+    found = board([Collected(grid, records) for grid in grids.values()])
+    if out is not None:
+        files.check_file(out, force=True)
+        files.write(out, page(found))
+    if figure is not None:
+        _draw(found, figure)
+    if as_json:
+        print_json(found.to_dict())
+    elif out is None:
+        print(page(found), end="")
+    for path in (out, figure):
+        if path is not None and not as_json:
+            print(f"wrote {path}")
+
+
+def _draw(found: "Board", path: Path) -> None:
+    from noiseproof.report.figures.ranks import ranks
+    from noiseproof.report.pictures import check, save
+
+    check(path)
+    authors, tuned = ({n: s.rank for n, s in scores.items()} for scores in found.scores)
+    save(ranks(authors, tuned, found.critical_difference, len(found.columns)), path)
