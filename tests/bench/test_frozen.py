@@ -1,6 +1,7 @@
 """Grids on a frozen encoder: features made once, heads trained at once, records as before."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -222,3 +223,21 @@ def test_the_grids_of_the_paper_on_features_need_no_weights():
     plain = load_grid("cifar10-symmetric")
     assert grid.rows == plain.rows
     assert grid.source.encoded.endswith(plain.block.first[0].place.data)
+
+
+def test_a_node_of_a_cluster_runs_such_a_cell_by_itself(grid, tmp_path, monkeypatch):
+    from noiseproof.bench.ray_task import Product, work
+
+    cell = grid.cells()[0]
+    absolute = replace(
+        cell, dataset=str(tmp_path / cell.dataset), encoder=str(tmp_path / "means.onnx")
+    )
+    (tmp_path / "node").mkdir()
+    monkeypatch.chdir(tmp_path / "node")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "node"))
+    done = work(absolute, Settings(), "cells", None)
+    assert isinstance(done, Product), done
+    assert (done.record.key, done.record.encoded) == (cell.key, cell.encoded)
+    monkeypatch.chdir(tmp_path)
+    (alone,) = run_stack(Stack((cell,)), tmp_path / "here", Settings())
+    assert alone.accuracy == pytest.approx(done.record.accuracy, abs=0.02)

@@ -1,9 +1,11 @@
 import dataclasses
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from made_records import Made, identified
 from matplotlib import pyplot as plt
+from matplotlib.text import Text
 
 from noiseproof.bench import load_grid
 from noiseproof.bench.collect import Collected
@@ -13,6 +15,8 @@ from noiseproof.cli import main
 from noiseproof.cli.figure import OF_RUNS
 from noiseproof.errors import DataError
 from noiseproof.report.figures.hyperparameters import split
+from noiseproof.report.figures.margin import Point
+from noiseproof.report.figures.margin import margin as draw_margin
 from noiseproof.report.figures.tsne import Features, embed, thin
 from noiseproof.results import Store, complete
 from noiseproof.train import Machine, prepare
@@ -178,3 +182,14 @@ def test_the_margin_figure_has_a_point_a_loss_and_the_correlation():
         pytest.approx([0.0, 40.0]),
         pytest.approx([1.5, 10.0]),
     ]
+
+
+def test_no_two_names_of_the_margin_figure_overlap():
+    points = [Point(f"loss {i}", 2.25, 50 + 0.01 * i) for i in range(14)]
+    points += [Point("CE", 0.0, 65.3), Point("FL", 0.0, 65.2)]
+    drawn = draw_margin({"symmetric:0.8": points})
+    drawn.canvas.draw()
+    (ax,) = drawn.axes
+    boxes = sorted((Text.get_window_extent(text) for text in ax.texts), key=lambda box: box.y0)
+    assert len(boxes) == 16
+    assert all(below.y1 <= above.y0 + 1 for below, above in pairwise(boxes))
