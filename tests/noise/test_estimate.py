@@ -241,7 +241,13 @@ def test_doubt_is_what_true_class_says():
     likely = T.true_class(noisy, p)
     wrong, proposed = T.doubt(noisy, p)
     np.testing.assert_allclose(wrong, 1 - likely[np.arange(len(noisy)), noisy], atol=1e-9)
-    assert (proposed == likely.argmax(axis=1)).all()
+    # Of a doubtful label, another class is proposed even if the label is the most likely one.
+    doubtful = wrong >= 0.25
+    others = likely.copy()
+    others[np.arange(len(noisy)), noisy] = 0
+    assert (proposed == np.where(doubtful, others.argmax(axis=1), likely.argmax(axis=1))).all()
+    assert ((proposed != noisy) == doubtful).all()
+    assert (doubtful & (wrong < 0.5)).any()
     assert (noisy != TRUE)[wrong > 0.5].mean() > 0.95
 
 

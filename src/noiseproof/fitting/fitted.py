@@ -95,7 +95,10 @@ class Fitted:
 
     @cached_property
     def suspects(self) -> Any:
-        """The rows whose labels are probably wrong, as a DataFrame, the most doubtful first."""
+        """The rows whose labels are doubtful, as a DataFrame, the most doubtful first.
+
+        ``confidence`` is the probability that the given label is wrong, 0.25 at least.
+        """
         import pandas as pd
 
         found = self.learned.suspects()
@@ -107,6 +110,11 @@ class Fitted:
                 "confidence": np.round(found.confidence, 4),
             }
         )
+
+    @property
+    def probably_wrong(self) -> int:
+        """How many rows are more likely to be labelled wrong than right."""
+        return int((self.suspects["confidence"] >= 0.5).sum())
 
     @property
     def annotators(self) -> Any:

@@ -48,6 +48,7 @@ def fit_page(fitted: "Fitted") -> str:
         suspects=suspects.head(SHOWN).to_dict("records"),
         contents=[_line(row) for row in shown],
         suspect_count=len(suspects),
+        probably_wrong=fitted.probably_wrong,
         counted=not isinstance(fitted.rows[0], str),  # pictures and items have names
         review=data,
         refit=_refit(fitted),

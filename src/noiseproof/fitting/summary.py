@@ -61,7 +61,8 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
     count = len(fitted.suspects)
     yield (
         "evaluate",
-        f"{counted(count, 'row')} {'is' if count == 1 else 'are'} probably labelled wrong",
+        f"{counted(count, 'row')} {'is' if count == 1 else 'are'} doubtful, "
+        f"{fitted.probably_wrong:,} probably labelled wrong",
     )
 
 
@@ -122,6 +123,7 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
             "test_warnings": test and list(test.warnings),
         },
         "suspects": len(fitted.suspects),
+        "probably_wrong": fitted.probably_wrong,
         "review": fitted.change and fitted.change.to_dict(),
         "crowd": fitted.crowd and fitted.crowd.summary(),
         "seed": fitted.seed,

@@ -78,7 +78,7 @@ class Learned:
     checked: NDArray[np.bool_] | None = None
 
     def suspects(self) -> Suspects:
-        """Return the rows whose labels are probably wrong; checked rows are not among them."""
+        """Return the rows whose labels are doubtful; checked rows are not among them."""
         wrong, proposed = self.estimate.doubt(self.labels, self.probabilities)
         doubtful = proposed != self.labels
         if self.review is not None:

@@ -20,6 +20,9 @@ _LINES = 4  # of warnings of one kind; the rest are counted
 SMALL = 0.1  # a rate that is low enough to be called low
 #: A lower end that is at most this share of the upper one is too near to 0 to rule it out.
 NEAR_ZERO = 0.2
+#: A label that is wrong with at least this probability is doubtful. Over 28 sets, such rows were as
+#: many as cleanlab lists, and the list had more of the wrong labels nearer to its top on 25.
+DOUBTFUL = 0.25
 _BLOCK = 4_000_000  # numbers
 
 
@@ -138,14 +141,19 @@ class EstimatedTransition(TransitionMatrix):
     def doubt(
         self, labels: Integers, probabilities: ArrayLike, neighbours: Integers | None = None
     ) -> tuple[Doubles, Integers]:
-        """Return how likely each label is to be wrong, and the most likely true class.
+        """Return how likely each label is to be wrong, and the class to propose instead.
 
-        As :meth:`true_class`, but without a second array of the size of ``probabilities``.
+        That is the most likely one: the label itself, unless the label is :data:`DOUBTFUL` and what
+        shows is likely to be noise. Without a second array of the size of ``probabilities``.
         """
         p = np.asarray(probabilities)
         wrong, proposed = np.empty(len(p)), np.empty(len(p), dtype=np.int64)
         for block, likely in self._true_blocks(labels, p, neighbours):
-            wrong[block] = 1 - likely[np.arange(len(likely)), labels[block]]
+            rows = np.arange(len(likely))
+            wrong[block] = 1 - likely[rows, labels[block]]
+            if self.calibration.noisy >= 0.5:
+                doubtful = np.flatnonzero(wrong[block] >= DOUBTFUL)
+                likely[doubtful, labels[block][doubtful]] = 0
             proposed[block] = likely.argmax(axis=1)
         return wrong, proposed
 
