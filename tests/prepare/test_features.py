@@ -267,3 +267,28 @@ def test_strings_too_long_for_words_are_taken_as_pieces():
     assert features.columns[0].characters
     assert set("acgt") <= set(features.columns[0].vocabulary)
     assert notes.lines == [f"read as text: gene ({X.shape[1]} pieces of words)"]
+
+
+def matrix(rows=300, seed=0):
+    X = np.random.default_rng(seed).normal(size=(rows, 4)).astype(np.float32)
+    X[:, 2] = np.nan  # never known
+    X[::2, 3] = np.nan  # often missing
+    return X
+
+
+def heard(*blocks):
+    """Return the warnings about rows that come in blocks."""
+    features, notes = learn_features(Samples("t", matrix()), (), 0, Notes()), Notes()
+    for block in blocks:
+        features.transform(Samples("t", block), notes)
+    return notes.warnings
+
+
+def test_a_column_of_a_matrix_that_became_empty_is_said():
+    X = matrix(50)
+    gone = X.copy()
+    gone[:, 1] = np.nan
+    assert heard(X, X[:1]) == heard(X[:1]) == heard(gone, X) == heard(X, gone) == []
+    expected = "columns that were filled at the fit are empty: column 1"
+    assert heard(gone) == heard(gone[:20], gone[20:]) == [expected]
+    assert heard(X * np.nan) == [expected.replace("column 1", "column 0, column 1, column 3")]

@@ -139,6 +139,8 @@ def _from_torch(X: Any) -> Any:
 
     if X.is_nested:
         raise DataError("X: expected numbers (N, d), got a nested tensor")
+    if X.is_meta or X.is_quantized:
+        raise DataError("X: expected numbers (N, d), got a quantised tensor or one without data")
     X = X.detach().cpu()
     if X.is_floating_point() and X.dtype not in (torch.float16, torch.float32, torch.float64):
         X = X.float()  # numpy has no bfloat16 and no float8

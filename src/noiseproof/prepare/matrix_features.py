@@ -10,7 +10,7 @@ from scipy import sparse
 
 from noiseproof.errors import DataError
 from noiseproof.prepare.forms import as_inputs, in_form, prefers_sparse
-from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.notes import Gaps, Notes
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, Progress
 
@@ -21,10 +21,12 @@ class MatrixFeatures:
 
     Args:
         fill: (d,) what a gap becomes: the mean of its column.
+        missing: (d,) the share of gaps in a column.
         sparse: whether the features are sparse.
     """
 
     fill: NDArray[np.float32]
+    missing: NDArray[np.float32]
     sparse: bool = False
 
     @property
@@ -52,7 +54,8 @@ class MatrixFeatures:
         if sparse.issparse(X):
             mean = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / X.shape[0]
             _refuse((X.max(axis=0) != X.min(axis=0)).nnz == 0, samples.name)
-            return cls(mean.astype(np.float32), prefers_sparse(X))
+            none = np.zeros(X.shape[1], np.float32)
+            return cls(mean.astype(np.float32), none, prefers_sparse(X))
         total, count = np.zeros(X.shape[1]), np.zeros(X.shape[1], dtype=np.int64)
         same = True
         for start in range(0, len(X), 4096):
@@ -64,7 +67,8 @@ class MatrixFeatures:
         if not count.any():
             raise DataError(f"{samples.name}: every value is missing")
         _refuse(same, samples.name)
-        return cls((total / np.maximum(count, 1)).astype(np.float32), prefers_sparse(X))
+        fill = (total / np.maximum(count, 1)).astype(np.float32)
+        return cls(fill, (1 - count / len(X)).astype(np.float32), prefers_sparse(X))
 
     def transform(self, samples: Samples, notes: Notes, progress: Progress = SILENT) -> Any:
         """Return the matrix itself, or a copy without gaps and in the form of the fit."""
@@ -83,9 +87,9 @@ class MatrixFeatures:
 
     def _filled(self, X: NDArray[np.float32], notes: Notes) -> NDArray[np.float32]:
         rows, columns = np.nonzero(~np.isfinite(X))
+        notes.count(Gaps(self.missing, np.bincount(columns, minlength=self.width), len(X)))
         if len(rows) == 0:
             return X
-        notes.gaps += len(rows)
         X = X.copy()
         X[rows, columns] = self.fill[columns]
         return X
@@ -95,15 +99,19 @@ class MatrixFeatures:
         return {"kind": "matrix", "sparse": self.sparse}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what gaps are filled with."""
-        return {"fill": self.fill}
+        """Return what gaps are filled with, and how frequent they are."""
+        return {"fill": self.fill, "missing": self.missing}
 
     @classmethod
     def load(
         cls, description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> "MatrixFeatures":
         """Undo :meth:`describe` and :meth:`arrays`."""
-        return cls(arrays["fill"], bool(description["sparse"]))
+        fill = arrays["fill"]
+        missing = arrays.get("missing", np.ones_like(fill))  # of models before they had it
+        if missing.shape != fill.shape:
+            raise ValueError("a share of gaps for each column")
+        return cls(fill, missing, bool(description["sparse"]))
 
 
 def _refuse(same: bool, name: str) -> None:

@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 #: A column of which a larger share cannot be read would not have been taken for what it is.
 UNREADABLE = 0.05
 #: So many of the values that could not be read are shown.
@@ -46,6 +49,27 @@ class Tally:
 
 
 @dataclass
+class Gaps:
+    """How many values the columns of a matrix have, summed over blocks of rows.
+
+    Args:
+        often: (d,) the share of each column that was missing at the fit.
+        missing: (d,) how many values were missing.
+        rows: of how many.
+    """
+
+    often: NDArray[np.float32]
+    missing: NDArray[np.int64]
+    rows: int
+
+    @property
+    def empty(self) -> list[str]:
+        """The columns without any value, where that is not what chance would give."""
+        unlikely = self.often**self.rows < 0.01
+        return [f"column {i}" for i in np.flatnonzero((self.missing == self.rows) & unlikely)]
+
+
+@dataclass
 class Notes:
     """Lines about what was done to the columns, alike ones gathered into one.
 
@@ -56,6 +80,7 @@ class Notes:
     urgent: set[str] = field(default_factory=set)
     columns: dict[str, Tally] = field(default_factory=dict)
     gaps: int = 0
+    matrix: Gaps | None = None
 
     def add(self, reason: str, item: str, warn: bool = False) -> None:
         """Note that something was treated so for this ``reason``."""
@@ -86,13 +111,26 @@ class Notes:
             if len(found.examples) <= EXAMPLES:
                 found.examples[example] = None
 
+    def count(self, gaps: Gaps) -> None:
+        """Count the gaps in a block of a matrix."""
+        self.gaps += int(gaps.missing.sum())
+        before = self.matrix
+        if before is not None:
+            gaps = Gaps(gaps.often, before.missing + gaps.missing, before.rows + gaps.rows)
+        self.matrix = gaps
+
+    @property
+    def empty(self) -> list[str]:
+        """The columns that are empty, and were not at the fit."""
+        found = [name for name, found in self.columns.items() if found.empty]
+        return found + (self.matrix.empty if self.matrix is not None else [])
+
     @property
     def lines(self) -> list[str]:
         """Everything there is to say, warnings included, a line for each reason."""
         gathered = [f"{reason}: {shortlist(items)}" for reason, items in self.reasons.items()]
-        empty = [name for name, found in self.columns.items() if found.empty]
-        if empty:
-            gathered.append(_empty(empty))
+        if self.empty:
+            gathered.append(_empty(self.empty))
         if self.gaps:
             gathered.append(f"missing values, taken as the column's mean: {self.gaps}")
         return gathered + [
@@ -107,9 +145,8 @@ class Notes:
             for reason, items in self.reasons.items()
             if reason in self.urgent
         ]
-        empty = [name for name, found in self.columns.items() if found.empty]
         unread = [_unread(name, found) for name, found in self.columns.items() if found.unreadable]
-        return gathered + ([_empty(empty)] if empty else []) + unread
+        return gathered + ([_empty(self.empty)] if self.empty else []) + unread
 
 
 def _empty(names: list[str]) -> str:
