@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import noiseproof as nf
 from noiseproof.cli import main, options
@@ -127,6 +128,32 @@ def test_as_many_classes_as_in_python():
 def test_absurd_numbers_of_classes_are_one_line_in_python_too(ask, classes):
     with pytest.raises(nf.errors.NoiseproofError, match=r"\A.{5,200}\Z"):
         ask(classes)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: nf.audit("CE", noise=np.eye(30)),
+        lambda: nf.recommend("symmetric:0.2", classes=3, margin="2"),
+        lambda: nf.recommend("symmetric:0.2", classes=3, margin=None),
+        lambda: nf.noise.parse(0.4),
+        lambda: nf.noise.parse(None),
+        lambda: nf.noise.asymmetric(None, 0.2),
+        lambda: nf.noise.asymmetric([1, 0], 0.2),
+        lambda: nf.minimise_risk("CE", "ab"),
+        lambda: nf.minimise_risk("CE", None),
+        lambda: nf.minimise_risk("CE", [[1], [2, 3]]),
+        lambda: nf.paper_loss(None, None),
+        lambda: nf.paper_loss(["GCE"], "mnist"),
+        lambda: nf.AGCE(a=1, q=0.5, weight=torch.tensor([1.0, float("nan")])),
+        lambda: nf.fit(np.eye(9), [0, 1, 2] * 3, minutes="5"),
+        lambda: nf.fit(np.eye(9), [0, 1, 2] * 3, minutes=None),
+        lambda: nf.fit(np.eye(9), answers=5),
+    ],
+)
+def test_things_of_another_type_are_one_line(ask):
+    with pytest.raises(nf.errors.NoiseproofError, match=r"\A.{5,300}\Z"):
+        ask()
 
 
 def test_numbers_of_numpy_are_numbers_of_classes():

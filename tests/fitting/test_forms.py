@@ -167,12 +167,15 @@ def test_the_classifier_answers_every_form_alike(kind):
         assert again.predict_proba(given) == pytest.approx(expected, abs=1e-5), form
 
 
-@pytest.mark.parametrize("form", ["dates", "times", "nested tensor", "texts", "complex", "dict"])
+@pytest.mark.parametrize(
+    "form", ["dates", "times", "nested tensor", "meta tensor", "texts", "complex", "dict"]
+)
 def test_other_forms_are_one_line(form):
     rows = {
         "dates": X.astype(np.int64).astype("M8[s]"),
         "times": X.astype(np.int64).astype("m8[s]"),
         "nested tensor": torch.nested.nested_tensor(list(TENSOR), layout=torch.jagged),
+        "meta tensor": TENSOR.to("meta"),
         "texts": X.astype(str),
         "complex": X.astype(complex),
         "dict": {"a": X[:, 0]},

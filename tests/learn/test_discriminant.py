@@ -1,5 +1,7 @@
 """Discriminant analysis: what scikit-learn finds, on any shape, and true classes from labels."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -91,3 +93,20 @@ def test_wide_embeddings_of_a_thousand_rows_are_suited(columns: int) -> None:
     assert Discriminant.suits(Shape(1000, columns, 8, False))
     strengths = {one.shrinkage for one in Discriminant.first(Shape(1000, columns, 8, False))}
     assert max(strengths) >= 0.9
+
+
+def test_many_classes_need_little_beside_their_labels(monkeypatch):
+    rows, classes = 4000, 800
+    rng = np.random.default_rng(0)
+    labels = np.arange(rows) % classes
+    X = (rng.normal(size=(classes, 20))[labels] + rng.normal(size=(rows, 20))).astype(np.float32)
+    problem = Problem(X, labels, classes, np.ones(rows, np.float32))
+    task = Task(Discriminant(0.1), problem.weights)
+    (whole,) = Discriminant.train(problem, [task])
+    monkeypatch.setattr("noiseproof.learn.discriminant.BLOCK", 100_000)
+    tracemalloc.start()
+    (blocks,) = Discriminant.train(problem, [task])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2 * (4 * rows * classes)  # the labels, and a part of the rows
+    assert blocks.weight == pytest.approx(whole.weight, rel=1e-3, abs=1e-4)

@@ -147,8 +147,8 @@ def recommend(
     Reference:
         Theorem 6, Corollaries 1 to 3.
     """
-    if not 1 <= margin < math.inf:
-        raise ParameterError(f"expected `margin` >= 1, got {margin:g}")
+    if not isinstance(margin, int | float | np.number) or not 1 <= margin < math.inf:
+        raise ParameterError(f"expected `margin` >= 1, got {margin!r}")
     T = _transition(noise, classes, probabilities, dataset)
     _check_dominance(T)
     warnings = list(T.warnings) if isinstance(T, EstimatedTransition) else []

@@ -1,6 +1,6 @@
 """Linear discriminant analysis with shrinkage, optionally with the true class as latent."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -24,6 +24,8 @@ STEPS = 20
 SHARPNESS: Sequence[float] = np.geomspace(0.03, 2, 19).tolist()
 #: With more rows, one part of them says how sharp log-odds should be.
 MANY = 5000
+#: About how many soft labels are copied at a time.
+BLOCK = 10_000_000
 #: Levels of the shrinkage that differ by less than this share are the same.
 SAME_LEVEL = 0.02
 #: The prior of the noise matrix: each class has kept this many labels, and lost one in total.
@@ -169,9 +171,13 @@ class _Covariance:
 
     def _classes(self, soft: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the sizes (K,) and the means (d, K) of the classes."""
-        weighted = np.asarray(soft * self.used[:, None], dtype=np.float32)
-        count = np.asarray(self.used @ soft, dtype=np.float64)
-        sums = (self.moments.X.T @ weighted).astype(np.float64)
+        X, classes = self.moments.X, soft.shape[1]
+        count, sums = np.zeros(classes), np.zeros((X.shape[1], classes))
+        for some in _blocks(*soft.shape):  # there are copies of float64
+            used = self.used[some]
+            weighted = np.asarray(soft[some] * used[:, None], dtype=np.float32)
+            count += used @ soft[some]
+            sums += X[some].T @ weighted
         return count, sums / np.maximum(count, 1e-12)
 
     def _factor(self, level: float) -> Any:
@@ -227,10 +233,15 @@ class _Parts:
         parts = [part for part, rows in enumerate(moments.parts) if rows.start < rows.stop]
         self.without = {part: _Covariance(moments, shrinkage, part) for part in parts}
         few = parts if len(given) <= MANY else parts[:1]
-        z = np.concatenate([self._logits(given, part) for part in few])
-        seen = np.concatenate([np.arange(len(given))[moments.parts[part]] for part in few])
-        label, weight = given[seen], moments.weights[seen]
-        fits = [float(weight @ (label * log_softmax(s * z, axis=1)).sum(1)) for s in SHARPNESS]
+        fits = np.zeros(len(SHARPNESS))
+        for part in few:
+            z, rows = self._logits(given, part), moments.parts[part]
+            label, weight = given[rows], moments.weights[rows]
+            for some in _blocks(*z.shape):
+                fits += [
+                    float(weight[some] @ (label[some] * log_softmax(s * z[some], axis=1)).sum(1))
+                    for s in SHARPNESS
+                ]
         self.sharpness = SHARPNESS[int(np.argmax(fits))]
 
     def _logits(self, soft: Floats, part: int) -> Floats:
@@ -245,6 +256,13 @@ class _Parts:
         for part in self.without:
             z[self.moments.parts[part]] = self._logits(soft, part)
         return np.asarray(softmax(self.sharpness * z, axis=1))
+
+
+def _blocks(rows: int, classes: int) -> Iterator[slice]:
+    """Cut rows into blocks of a bounded size, so that copies of them are small."""
+    step = max(1, BLOCK // classes)
+    for start in range(0, rows, step):
+        yield slice(start, start + step)
 
 
 def _latent(parts: _Parts) -> Floats:

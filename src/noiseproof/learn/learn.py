@@ -200,7 +200,7 @@ def check(
     minutes: float,
 ) -> None:
     """Raise ParameterError if options name what does not exist or do not go together."""
-    if math.isnan(minutes) or minutes < 0:
+    if not isinstance(minutes, int | float | np.number) or math.isnan(minutes) or minutes < 0:
         raise ParameterError(f"minutes: expected 0 or more, got {minutes}")
     if search < 0:
         raise ParameterError(f"search: expected 0 or more further settings, got {search}")

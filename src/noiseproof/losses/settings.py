@@ -25,9 +25,9 @@ def paper_loss(method: str, dataset: str, **options: Any) -> Loss:
         >>> str(paper_loss("JAL-CE", "cifar100"))
         '5*NCE + AMSE(a=20)'
     """
-    known = dataset.lower().replace("-", "")
+    known, method = str(dataset).lower().replace("-", ""), str(method)
     if known not in PARAMETERS:
-        raise ParameterError(f"unknown data set {dataset!r}{did_you_mean(dataset, DATASETS)}")
+        raise ParameterError(f"unknown data set {dataset!r}{did_you_mean(known, DATASETS)}")
     if method not in METHODS and method not in LATER:
         raise ParameterError(f"unknown method {method!r}{did_you_mean(method, (*METHODS, *LATER))}")
     if method in LATER:

@@ -151,7 +151,7 @@ def check_class_weights(weight: Any, negative: bool) -> None:
         )
     if negative or weight.device.type != "cpu" or not is_plain(weight):
         return
-    if bool((weight < 0).any()):
+    if not bool((weight >= 0).all()):  # NaN neither
         raise ParameterError("expected class weights >= 0 everywhere")
 
 

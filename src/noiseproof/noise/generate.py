@@ -117,6 +117,8 @@ def asymmetric(
     K, names = split_classes(classes)
     if isinstance(which, str):
         return _of_dataset(which, rate, K, names, variant)
+    if not isinstance(which, Mapping):
+        raise NoiseError(f"expected a data set or a map from class to class, got {which!r}")
     if variant == "released":
         raise NoiseError("only the paper's data sets have a released variant, not a map")
     mapping = _numbered(which, names)

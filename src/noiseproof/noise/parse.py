@@ -39,6 +39,8 @@ def parse(
     Traceback (most recent call last):
     noiseproof.errors.NoiseError: unknown noise 'symetric'; did you mean 'symmetric'?
     """
+    if not isinstance(text, str):
+        raise NoiseError(f"expected a noise as text, such as 'symmetric:0.4', got {text!r}")
     text = text.strip()
     kind, colon, rest = text.partition(":")
     entry = KNOWN.get(dataset or "")

@@ -4,7 +4,7 @@ Long: a row is one answer, a column says who gave it. Wide: a row is one item, e
 column. Columns of answers, annotators and items are never features.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from os import PathLike
@@ -114,6 +114,8 @@ def read_wide(X: Any, label: Any, answers: str | Sequence[str], **options: Any) 
         answers: the columns of answers, in which ``*`` stands for any text: ``"w1,w2,w*"``.
         options: of :func:`~noiseproof.prepare.inputs.as_samples`.
     """
+    if not isinstance(answers, Iterable):
+        raise ParameterError(f"--answers: expected names of columns or a frame, got {answers!r}")
     given = answers.split(",") if isinstance(answers, str) else [str(name) for name in answers]
     patterns = [name.strip() for name in given if name.strip()]
     texts = _matching(_header(X, options.get("encoding")), patterns, None)

@@ -184,7 +184,8 @@ def _noise(
         noise = parse(noise, classes=K)
     if not isinstance(noise, (TransitionMatrix, Noise)):
         raise TheoryError(
-            f"expected `noise` as a matrix or text such as 'symmetric:0.4', got {noise!r}"
+            "expected `noise` as a noise.TransitionMatrix or text such as 'symmetric:0.4', got "
+            f"{type(noise).__name__}"
         )
     T = noise if isinstance(noise, TransitionMatrix) else noise.transition
     if T is None:
