@@ -188,12 +188,13 @@ class Folds:
         new = [job for job in jobs if job not in known]
         tasks = [self.task(setting, f, opinions) for setting, f in new]
         kept = [keep or (self._is_small and s.learner.averaged) for s, _ in new]
-        answers = self._ask(tasks, [where[f] for _, f in new], kept)
-        said = known | dict(zip(new, answers, strict=True))
+        asked = self._ask(tasks, [where[f] for _, f in new], kept)
+        said = known | dict(zip(new, asked, strict=True))
+        del known, asked  # so that an answer is freed when it has been copied: see pop below
         seen, share = self.fold < count, self.share(count)
         trials = []
-        for setting in settings:
-            parts = [said[setting, f] for f in range(count)]
+        for setting in dict.fromkeys(settings):
+            parts = [said.pop((setting, f)) for f in range(count)]
             if any(part is None for part in parts):
                 continue
             p = np.full((len(seen), self.problem.classes), 1 / self.problem.classes, np.float32)
