@@ -192,3 +192,25 @@ def test_a_pipe_among_pictures_is_not_waited_for(tmp_path):
     assert [file.name for file in files] == ["a.png", "a.png"]
     with pytest.raises(DataError, match="none of 2 pictures"):
         read(tmp_path, labelled=False)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["bench", "verify", "--store", "{}"],
+        ["bench", "status", "--store", "{}"],
+        ["bench", "table", "digits-symmetric", "--store", "{}", "--out", "{}/t.tex"],
+        ["bench", "report", "digits-symmetric", "--store", "{}", "--out", "{}/r.html"],
+        ["bench", "unpack", "--store", "{}", "--out", "{}/records"],
+        ["figure", "curves", "--out", "{}/c.svg"],
+    ],
+    ids=" ".join,
+)
+def test_names_of_folders_are_safe_on_a_terminal(capsys, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    name = "runs\x1b[2J\u202e"
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "a\x1b[31m.json").write_text("{")
+    _, out, err = run(capsys, *(word.replace("{}", name) for word in arguments))
+    assert "2J" in out + err
+    assert (out + err).replace("\n", "").isprintable()

@@ -12,6 +12,7 @@ from noiseproof.cli.experiment import DataOption, QuietOption
 from noiseproof.cli.options import JsonOption
 from noiseproof.cli.selecting import selecting
 from noiseproof.errors import DataError
+from noiseproof.progress import printable
 
 if TYPE_CHECKING:
     from noiseproof.bench import Grid
@@ -95,11 +96,11 @@ def run_bench(
         grids_found = [status.to_dict() for status in found]
         print_json({"ran": tally.ran, "lost": lost, "grids": grids_found})
     else:
-        print(f"{count(tally.ran, 'cell')} run, records in {store}", *found, sep="\n")
+        print(printable(f"{count(tally.ran, 'cell')} run, records in {store}"), *found, sep="\n")
     if tally.lost:
         cells = "; ".join(f"{cell}: {reason}" for cell, reason in tally.lost.items())
         lost_cells = count(len(tally.lost), "cell")
-        print(f"noiseproof: no result for {lost_cells}: {cells}", file=sys.stderr)
+        print(printable(f"noiseproof: no result for {lost_cells}: {cells}"), file=sys.stderr)
         raise typer.Exit(1)
 
 
@@ -134,9 +135,9 @@ def show_status(
     if as_json:
         print_json([status.to_dict() for status in found])
         return
-    print(*found, sep="\n") if found else print(f"no record of any grid in {store}")
+    print(*found, sep="\n") if found else print(printable(f"no record of any grid in {store}"))
     for line in dict.fromkeys(line for status in found for line in status.problems):
-        print(f"noiseproof: {line}", file=sys.stderr)
+        print(f"noiseproof: {printable(line)}", file=sys.stderr)
 
 
 def _find(grids: "Iterable[Grid]", store: "Store", workers: int) -> "list[Status]":

@@ -9,6 +9,7 @@ from noiseproof.cli.app import print_json
 from noiseproof.cli.bench import StoreOption, check_there, group
 from noiseproof.cli.options import JsonOption
 from noiseproof.cli.selecting import selecting
+from noiseproof.progress import printable
 
 if TYPE_CHECKING:
     from noiseproof.bench.leaderboard import Board
@@ -65,7 +66,7 @@ def show_leaderboard(
         print(page(found), end="")
     for path in (out, figure):
         if path is not None and not as_json:
-            print(f"wrote {path}")
+            print(printable(f"wrote {path}"))
 
 
 def _draw(found: "Board", path: Path) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from noiseproof.cli.bench import StoreOption, group
 from noiseproof.cli.selecting import selecting
+from noiseproof.progress import printable
 
 if TYPE_CHECKING:
     from noiseproof.bench.selection import Selection
@@ -51,5 +52,5 @@ def write_report(
         )
         page.write(out, found.page(command))
     for line in found.problems:
-        print(f"noiseproof: {line}", file=sys.stderr)
-    print(f"wrote {out}: {found}")
+        print(f"noiseproof: {printable(line)}", file=sys.stderr)
+    print(printable(f"wrote {out}: {found}"))

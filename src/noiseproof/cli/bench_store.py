@@ -10,6 +10,7 @@ from noiseproof.cli.app import print_json
 from noiseproof.cli.bench import StoreOption, check_there, group
 from noiseproof.cli.options import JsonOption
 from noiseproof.errors import DataError
+from noiseproof.progress import printable
 
 
 @group.command("verify")
@@ -27,7 +28,8 @@ def verify(store: StoreOption = Path("runs"), as_json: JsonOption = False) -> No
     if as_json:
         print_json(asdict(found))
     else:
-        print(*found.problems, f"{store}: {count(found.records, 'record')} verified", sep="\n")
+        verified = f"{store}: {count(found.records, 'record')} verified"
+        print(*map(printable, (*found.problems, verified)), sep="\n")
     if found.problems:
         raise DataError(f"{store}: {count(len(found.problems), 'problem')}")
 
@@ -56,7 +58,8 @@ def pack(
     check_there(store)
     for name in expand(names):
         path, records = pack_grid(load_grid(name), Store(store), out, force)
-        print(f"wrote {path}: {count(records, 'record')}, {path.stat().st_size / 1000:,.0f} kB")
+        size = f"{path.stat().st_size / 1000:,.0f} kB"
+        print(printable(f"wrote {path}: {count(records, 'record')}, {size}"))
 
 
 @group.command("unpack")
@@ -74,4 +77,5 @@ def unpack(
 
     check_there(store)
     written, there = unpack_store(Store(store), out)
-    print(f"wrote {count(written, 'record')} to {out}" + (f", {there} were there" if there else ""))
+    more = f", {there} were there" if there else ""
+    print(printable(f"wrote {count(written, 'record')} to {out}{more}"))

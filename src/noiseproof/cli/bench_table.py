@@ -10,6 +10,7 @@ import typer
 from noiseproof.cli.bench import StoreOption, check_there, group
 from noiseproof.cli.selecting import selecting
 from noiseproof.errors import ParameterError
+from noiseproof.progress import printable
 
 if TYPE_CHECKING:
     from noiseproof.bench import Collected
@@ -46,12 +47,12 @@ def table(
     text = render(results_table(collected), form)
     again = bench_command("run", name, store=store, selection=selection)
     for remark in _remarks(collected, store, again):
-        print(f"noiseproof: {remark}", file=sys.stderr)
+        print(f"noiseproof: {printable(remark)}", file=sys.stderr)
     if out is None:
         print(text, end="")
     else:
         files.write(out, text)
-        print(f"wrote {out}")
+        print(printable(f"wrote {out}"))
 
 
 def _remarks(collected: "Collected", store: Path, again: str) -> list[str]:

@@ -12,6 +12,7 @@ from noiseproof.cli.bench import StoreOption
 from noiseproof.cli.experiment import DataOption
 from noiseproof.cli.selecting import NoiseOption, RecipeOption, RowsOption
 from noiseproof.errors import ParameterError, did_you_mean
+from noiseproof.progress import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,8 +68,8 @@ def figure(
             drawn, remarks = _of_runs(name, grid, selection, store, data, progress)
         save(drawn, out)
     for remark in remarks:
-        print(f"noiseproof: {remark}", file=sys.stderr)
-    print(f"wrote {out}")
+        print(f"noiseproof: {printable(remark)}", file=sys.stderr)
+    print(printable(f"wrote {out}"))
 
 
 def _of_runs(
