@@ -10,7 +10,10 @@ from typing import get_args, get_type_hints
 import numpy as np
 import pytest
 
-from noiseproof.cli import main
+from noiseproof.cli import (
+    commands,  # noqa: F401  (adds every command to the app)
+    main,
+)
 from noiseproof.cli.app import app
 from noiseproof.cli.bench import group
 from noiseproof.fitting.fit import fit
@@ -53,7 +56,7 @@ READS = [
 ]
 #: Options of paths that are written, that a folder without records is right for, or that name the
 #: place of published data, whose files are checked by their hashes.
-OTHERS = {"out", "plot", "tensorboard", "store", "data"}
+OTHERS = {"out", "plot", "figure", "tensorboard", "store", "data"}
 KINDS = ["zero", "pipe", "folder", "missing", "empty", "secret", "circle", "under", "long"]
 
 

@@ -198,7 +198,6 @@ def test_a_pipe_among_pictures_is_not_waited_for(tmp_path):
     "arguments",
     [
         ["bench", "verify", "--store", "{}"],
-        ["bench", "status", "--store", "{}"],
         ["bench", "table", "digits-symmetric", "--store", "{}", "--out", "{}/t.tex"],
         ["bench", "report", "digits-symmetric", "--store", "{}", "--out", "{}/r.html"],
         ["bench", "unpack", "--store", "{}", "--out", "{}/records"],
