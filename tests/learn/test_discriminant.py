@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from noiseproof.learn import directions
+from noiseproof.learn import directions, discriminant
 from noiseproof.learn.directions import Directions
 from noiseproof.learn.discriminant import Discriminant
 from noiseproof.learn.learner import Problem, Shape, Task
@@ -110,3 +110,21 @@ def test_many_classes_need_little_beside_their_labels(monkeypatch):
     tracemalloc.stop()
     assert peak < 2 * (4 * rows * classes)  # the labels, and a part of the rows
     assert blocks.weight == pytest.approx(whole.weight, rel=1e-3, abs=1e-4)
+
+
+def test_rows_that_are_not_copied_give_the_same_model(monkeypatch):
+    numbers = np.random.default_rng(0)
+    y = numbers.integers(3, size=400)
+    X = (np.eye(3)[y] @ numbers.normal(size=(3, 6)) + numbers.normal(size=(400, 6))).astype(
+        np.float32
+    )
+    weights = np.where(np.arange(400) % 4 == 0, 0, 1).astype(np.float32)
+    found = []
+    for most in (discriminant.MOST_COPIED, 0):
+        monkeypatch.setattr(discriminant, "MOST_COPIED", most)
+        monkeypatch.setattr(discriminant, "BLOCK", 60 if most == 0 else discriminant.BLOCK)
+        problem = Problem(X, y, 3, np.ones(400, np.float32))
+        tasks = [Task(Discriminant(0.1, latent), weights) for latent in (False, True)]
+        found.append([m.probabilities(X) for m in Discriminant.train(problem, tasks)])
+    for copied, read in zip(*found, strict=True):
+        np.testing.assert_allclose(copied, read, atol=1e-4)

@@ -144,7 +144,9 @@ def _finish(
         mine = [s for s in taken if _kind(s) == _kind(trial.setting)]
         full = len(taken) >= KEPT and not trial.setting.learner.models_noise
         room = len(mine) < KEPT_EACH and not full
-        if trial.setting not in taken and room and in_the_race(trial, rival or best(scouted)):
+        if trial.setting not in taken and room and in_the_race(
+            trial, rival or best(scouted), first=not mine
+        ):
             taken.append(trial.setting)
     found = folds.run(taken, opinions=opinions)
     if found or rival is not None:

@@ -89,15 +89,20 @@ def is_level(trial: Trial, leader: Trial, errors: float = 1.0) -> bool:
     return gain >= -errors * error
 
 
-def in_the_race(trial: Trial, leader: Trial) -> bool:
+def in_the_race(trial: Trial, leader: Trial, first: bool = False) -> bool:
     """Return whether a trial on a few folds is not clearly behind another.
 
     A model that tells true classes from labels may be further behind in labels, and be the better
-    one: see :mod:`noiseproof.learn.explain`.
+    one: see :mod:`noiseproof.learn.explain`. So may the ``first`` of a quick learner, which may be
+    the best one yet when doubtful labels are treated.
     """
     behind, error = mean_and_error(leader.right - trial.right, trial.share)
-    near = tells_classes(trial.setting) and behind - error <= FAR_BEHIND
-    return near or is_level(trial, leader, CLEARLY)
+    allowed = 0.0
+    if tells_classes(trial.setting):
+        allowed = FAR_BEHIND
+    elif first and not trial.setting.learner.slow:
+        allowed = BEHIND
+    return behind - error <= allowed or is_level(trial, leader, CLEARLY)
 
 
 def that_explain(

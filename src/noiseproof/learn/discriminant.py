@@ -32,6 +32,8 @@ SAME_LEVEL = 0.02
 KEPT = 10.0
 #: The limit for a quick covariance: rows times columns times directions.
 MOST_WORK = 1e11
+#: Up to so many numbers, the rows of a task are copied: a copy is quicker to pass over.
+MOST_COPIED = 8_000_000
 #: Latent classes cost the square of their number.
 MOST_LATENT = 200
 
@@ -125,14 +127,22 @@ class _Moments:
         self.rows = used[np.argsort(part, kind="stable")]
         ends = np.cumsum(np.bincount(part, minlength=PARTS)).tolist()
         self.parts = [slice(start, end) for start, end in pairwise([0, *ends])]
-        self.X, self.weights = directions.rows[self.rows], weights[self.rows].astype(np.float64)
+        self.weights = weights[self.rows].astype(np.float64)
+        self._from, self._copy = directions.rows, None
+        if self.rows.size * directions.rows.shape[1] <= MOST_COPIED:
+            self._copy = directions.rows[self.rows]
         self.squares = directions.squares[self.rows] * self.weights
         self.columns = len(directions.rows[0] if directions.basis is None else directions.basis)
         self.second = []
         for these in self.parts:
-            scaled = self.X[these] * self.weights[these, None].astype(np.float32)
-            self.second.append((self.X[these].T @ scaled).astype(np.float64))
+            X = self.read(these)
+            scaled = X * self.weights[these, None].astype(np.float32)
+            self.second.append((X.T @ scaled).astype(np.float64))
         self.all = np.sum(self.second, axis=0)
+
+    def read(self, some: slice) -> NDArray[Any]:
+        """Return some of the rows."""
+        return self._from[self.rows[some]] if self._copy is None else self._copy[some]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,13 +181,16 @@ class _Covariance:
 
     def _classes(self, soft: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the sizes (K,) and the means (d, K) of the classes."""
-        X, classes = self.moments.X, soft.shape[1]
-        count, sums = np.zeros(classes), np.zeros((X.shape[1], classes))
-        for some in _blocks(*soft.shape):  # there are copies of float64
+        moments, (rows, classes) = self.moments, soft.shape
+        columns = len(moments.all)
+        count, sums = np.zeros(classes), np.zeros((columns, classes))
+        for some in _blocks(rows, max(classes, columns)):  # what is done to a block makes copies
             used = self.used[some]
+            if not used.any():
+                continue
             weighted = np.asarray(soft[some] * used[:, None], dtype=np.float32)
             count += used @ soft[some]
-            sums += X[some].T @ weighted
+            sums += moments.read(some).T @ weighted
         return count, sums / np.maximum(count, 1e-12)
 
     def _factor(self, level: float) -> Any:
@@ -247,7 +260,7 @@ class _Parts:
     def _logits(self, soft: Floats, part: int) -> Floats:
         """Return those of a model that is fitted to soft labels, for the rows of a part."""
         lines = self.without[part].lines(soft)
-        X = self.moments.X[self.moments.parts[part]]
+        X = self.moments.read(self.moments.parts[part])
         return np.asarray(X @ lines.weight.astype(np.float32) + lines.bias.astype(np.float32))
 
     def probabilities(self, soft: Floats) -> Floats:
