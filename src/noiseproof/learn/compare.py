@@ -62,20 +62,8 @@ def compare(
     search: int,
 ) -> Chosen:
     """Return the settings that predict held-out noisy labels best."""
-    folds.progress.step("compare learners")
-    scouted = _scout(folds, kinds)
-    folds.progress.step("compare losses")
-    names = losses or _suited(noise_of(folds.problem, best(scouted)))
-    leaders = [trial for trial in _leaders(scouted) if _may_win(trial, best(scouted))]
-    robust = [
-        Setting(changed)
-        for trial in leaders
-        for loss in names
-        if (changed := trial.setting.learner.with_loss(loss)) is not None
-        and not changed.by_cross_entropy
-    ]
-    scouted += folds.run(robust, _few_folds(folds))
-    trials = _finish(folds, scouted, [plain(scouted).setting])
+    trials = _raced(folds, kinds, losses)
+    folds.forget_looks(but=trials)
     if search > 0:
         from noiseproof.learn.search import search as search_further
 
@@ -96,6 +84,26 @@ def compare(
         folds = replace(folds, misled=UNSOUND)
         trials = [replace(trial, share=folds.share(folds.count)) for trial in trials]
     return choose(folds, trials, opinions, noise)
+
+
+def _raced(
+    folds: Folds, kinds: Sequence[type[Learner]], losses: Sequence[str] | None
+) -> list[Trial]:
+    """Try learners, then losses; return the trials on all folds."""
+    folds.progress.step("compare learners")
+    scouted = _scout(folds, kinds)
+    folds.progress.step("compare losses")
+    names = losses or _suited(noise_of(folds.problem, best(scouted)))
+    leaders = [trial for trial in _leaders(scouted) if _may_win(trial, best(scouted))]
+    robust = [
+        Setting(changed)
+        for trial in leaders
+        for loss in names
+        if (changed := trial.setting.learner.with_loss(loss)) is not None
+        and not changed.by_cross_entropy
+    ]
+    scouted += folds.run(robust, _few_folds(folds))
+    return _finish(folds, scouted, [plain(scouted).setting])
 
 
 def _may_win(trial: Trial, leader: Trial) -> bool:
@@ -144,8 +152,10 @@ def _finish(
         mine = [s for s in taken if _kind(s) == _kind(trial.setting)]
         full = len(taken) >= KEPT and not trial.setting.learner.models_noise
         room = len(mine) < KEPT_EACH and not full
-        if trial.setting not in taken and room and in_the_race(
-            trial, rival or best(scouted), first=not mine
+        if (
+            trial.setting not in taken
+            and room
+            and in_the_race(trial, rival or best(scouted), first=not mine)
         ):
             taken.append(trial.setting)
     found = folds.run(taken, opinions=opinions)

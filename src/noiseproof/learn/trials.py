@@ -47,7 +47,7 @@ class Trial:
 
     Args:
         setting: what was tried.
-        probabilities: (N, K) for each row by the model that had not seen it.
+        probabilities: (N, K) for each row by the model that had not seen it; 0 where there is none.
         right: (N,) whether they predict the label, by :meth:`Problem.right`.
         share: (N,) what each row counts, summing to 1; 0 where no model of the trial held it out.
         seconds: of one core.
@@ -139,6 +139,12 @@ class Folds:
         """The same without a time limit."""
         return replace(self, deadline=math.inf)
 
+    def forget_looks(self, but: Sequence[Trial]) -> None:
+        """Free what first looks found, but for the settings of some trials."""
+        kept = {trial.setting for trial in but}
+        for job in [job for job in self._looks if job[0] not in kept]:
+            del self._looks[job]
+
     def forget(self) -> None:
         """Free what is only kept to be quick: models, first looks, and scaled features."""
         self._models.clear()
@@ -197,7 +203,8 @@ class Folds:
             parts = [said.pop((setting, f)) for f in range(count)]
             if any(part is None for part in parts):
                 continue
-            p = np.full((len(seen), self.problem.classes), 1 / self.problem.classes, np.float32)
+            # Rows that no model held out stay 0, and what was never written takes no memory.
+            p = np.zeros((len(seen), self.problem.classes), dtype=np.float32)
             for rows, part in zip(where, parts, strict=True):
                 p[rows] = part.probabilities
             models = tuple(part.model for part in parts)
