@@ -184,6 +184,9 @@ def test_a_row_of_ones_own_is_on_the_page(grid, store, capsys, tmp_path):
     assert main(["bench", "leaderboard", "small.toml", *mine, *files]) == 0
     assert "| MINE |" in (tmp_path / "board.md").read_text()
     assert "MINE" in (tmp_path / "board.svg").read_text()
+    assert main(["bench", "report", "small.toml", *mine]) == 0
+    html = (tmp_path / "report.html").read_text()
+    assert re.search(r'id="leaderboard".*<th scope="row">MINE</th>', html, re.DOTALL)
     assert main(["bench", "leaderboard", "small.toml", *mine, "--json"]) == 0
     said = capsys.readouterr().out
     rows = json.loads(said[said.index("{") :])["rows"]

@@ -84,6 +84,11 @@ class Board:
         return self._score(self.authors), self._score(self.tuned)
 
     @property
+    def order(self) -> list[str]:
+        """The rows, the best mean rank with the authors' parameters first."""
+        return sorted(self.rows, key=lambda name: self.scores[0][name].rank)
+
+    @property
     def critical_difference(self) -> float:
         """Two mean ranks further apart than this differ, by Nemenyi's test at 5 %.
 

@@ -13,7 +13,7 @@ def page(board: Board) -> str:
 
 def _lines(board: Board) -> Iterator[str]:
     authors, tuned = board.scores
-    order = sorted(board.rows, key=lambda name: authors[name].rank)
+    order = board.order
     yield "## Leaderboard of losses"
     yield ""
     yield from _about(board)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from noiseproof.bench.collect import Collected
 from noiseproof.bench.commands import bench_command
 from noiseproof.bench.grid import Grid
+from noiseproof.bench.leaderboard import Board, board
 from noiseproof.bench.section import Section
 from noiseproof.bench.selection import WHOLE, Selection
 from noiseproof.errors import DataError, ParameterError
@@ -24,11 +25,13 @@ class Contents:
         sections: the grids that were run.
         others: runs of no grid.
         problems: a line for each damaged file, and each cell whose records disagree.
+        board: the ranks over the grids whose rows were tuned, where any were run to the end.
     """
 
     sections: Sequence[Section]
     others: Sequence[Record]
     problems: Sequence[str] = ()
+    board: Board | None = None
 
     def __str__(self) -> str:
         """Return the counts in words."""
@@ -48,6 +51,7 @@ class Contents:
             sections=self.sections,
             others=self.others,
             problems=self.problems,
+            board=self.board,
             command=command,
             versions=sorted({record.noiseproof for record in [*records, *self.others]}),
         )
@@ -89,7 +93,15 @@ def contents(
     if not found and not others:
         raise DataError(_nothing(store, "digits-symmetric", WHOLE))
     problems = (*store.damaged, *map(str, store.disputes.values()))
-    return Contents(found, others, problems)
+    return Contents(found, others, problems, _board(found))
+
+
+def _board(sections: Iterable[Section]) -> Board | None:
+    tuned = [section.collected for section in sections if section.grid.trials]
+    try:
+        return board(tuned) if tuned else None
+    except DataError:  # nothing is complete
+        return None
 
 
 def _nothing(store: Store, name: str, selection: Selection) -> str:
