@@ -18,14 +18,37 @@ RATES = (0.2, 0.4, 0.6, 0.8)
 def test_every_loss_keeps_the_margin_and_no_more(rate, margin):
     T = noise.symmetric(10, rate)
     found = recommend(T, margin=margin)
-    assert sorted(a.family for a in found) == sorted([*(f.name for f in families()), "JAL-CE"])
-    for advice in found[:-1]:
+    others = ["ANL-CE", "JAL-CE"]
+    assert sorted(a.family for a in found) == sorted([*(f.name for f in families()), *others])
+    for advice in found[1:-1]:
         assert advice.ratio == pytest.approx(nf.asymmetry_ratio(advice.loss))
         assert advice.margin == pytest.approx(T.clean_level * advice.ratio)
         assert advice.margin >= margin - 1e-9
         floor = 0.06 * T.clean_level  # losses go no lower than a ratio of about 0.05
         assert advice.margin <= max(margin * 1.02, floor)
         assert advice.tolerates >= rate - 1e-9
+
+
+def test_the_first_has_all_the_asymmetry_there_is_unless_the_labels_are_clean():
+    for text in ("symmetric:0.05", "symmetric:0.8", "pair-flip:0.45"):
+        first = recommend(text, classes=10)[0]
+        assert (first.family, first.ratio) == ("ANL-CE", 1)
+        assert nf.audit(first.loss, noise=noise.parse(text, 10).transition).tolerant
+        assert first.margin == pytest.approx(first.clean_level)
+    assert nf.asymmetry_ratio(first.loss) == pytest.approx(1)
+    assert recommend("none", classes=10)[-1].family == "ANL-CE"
+    assert recommend("symmetric:0.8", classes=10, accuracy=0.6)[-1].family == "ANL-CE"
+    assert str(recommend("symmetric:0.4", 100)[0].loss) == "10*NCE + NNCE(p_min=1e-07)"
+
+
+def test_hard_data_are_known_by_the_estimate():
+    true = np.arange(1000) % 4
+    given = noise.symmetric(4, 0.3).corrupt(true, seed=1)
+    numbers = np.random.default_rng(1)
+    seen = np.where(numbers.random(1000) < 0.3, true, numbers.integers(4, size=1000))
+    p = np.eye(4)[seen] * 0.3 + 0.175
+    assert recommend(given.labels, probabilities=p)[-1].family == "ANL-CE"
+    assert recommend(given.labels, probabilities=np.eye(4)[true] * 0.8 + 0.05)[0].ratio == 1
 
 
 def test_what_it_says_is_what_the_audit_says():
@@ -97,12 +120,12 @@ def test_command_turns_bad_noise_into_one_line(capsys, text):
 
 
 def test_many_classes_put_nce_first():
-    assert [a.family[:3] == "NCE" for a in recommend("symmetric:0.4", 10)] == [False] * 3 + [
-        True
-    ] * 3 + [False]
-    assert [a.family[:3] == "NCE" for a in recommend("symmetric:0.4", 100)] == [True] * 3 + [
-        False
-    ] * 4
+    few, many = (
+        [a.family[:3] == "NCE" for a in recommend("symmetric:0.4", count)[1:]]
+        for count in (10, 100)
+    )
+    assert few == [False] * 3 + [True] * 3 + [False]
+    assert many == [True] * 3 + [False] * 4
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs/results"
 #: A page, and the command that prints it, as docs/results/README.md has them.
 COMMANDS = dict(
-    re.findall(r"^\| \[([\w.-]+)\].*`noiseproof (bench table [^`]*)`",
+    re.findall(r"^\| \[([\w.-]+)\].*`noiseproof (bench (?:table|leaderboard) [^`]*)`",
                (PAGES / "README.md").read_text("utf-8"), re.MULTILINE)
 )  # fmt: skip
 
@@ -39,14 +39,16 @@ def test_the_tables_are_those_of_the_records(page, capsys, monkeypatch):
 
 def test_all_of_it_is_in_order():
     found = verify_store(Store(ROOT / "results"))
-    assert (found.records, found.problems) == (750, ())
+    assert (found.records, found.problems) == (10856, ())
     packed = list((ROOT / "results").iterdir())
     assert {path.name.removesuffix(SUFFIX) for path in packed} == {
         "digits-symmetric", "digits-asymmetric", "mnist-symmetric", "mnist-asymmetric",
         "cifar10-symmetric-frozen", "cifar10-asymmetric-frozen", "cifar10-human-frozen",
-        "cifar10-symmetric-linear",
+        "cifar10-symmetric-linear", "leaderboard-digits", "leaderboard-mnist",
+        "leaderboard-cifar10", "leaderboard-cifar10n",
     }  # fmt: skip
-    assert sum(path.stat().st_size for path in packed) < 1_000_000
+    # Three seeds of the frozen grids, and the trials of the leaderboard: thousands, 0.1 kB each.
+    assert sum(path.stat().st_size for path in packed) < 3_000_000
 
 
 def test_the_digits_and_the_noise_are_those_of_the_records():

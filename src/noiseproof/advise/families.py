@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from noiseproof.losses import AEL, AGCE, AMSE, AUL, NCE, Loss
+from noiseproof.losses import AEL, AGCE, AMSE, AUL, NCE, NNCE, Loss
 
 Make = Callable[[float], Loss]
 
@@ -67,6 +67,17 @@ def families() -> tuple[Family, ...]:
     """Return the six families, in the order of the paper's tables."""
     single = (Family("AGCE", agce), Family("AUL", aul), Family("AEL", ael))
     return (*single, *(Family(f"NCE+{f.name}", f.at, with_nce=True) for f in single))
+
+
+def active_negative(classes: int) -> Loss:
+    """Return ANL-CE, with the weights its authors use for CIFAR-10 or CIFAR-100.
+
+    Both terms are symmetric, so r = 1 whatever the weights, and yet it fits.
+
+    >>> print(active_negative(classes=10))
+    5*NCE + 5*NNCE(p_min=1e-07)
+    """
+    return 10 * NCE() + NNCE() if classes > MANY else 5 * NCE() + 5 * NNCE()
 
 
 def joint(a: float, classes: int) -> tuple[Loss, float]:

@@ -7,7 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from noiseproof.advise.families import LOWEST, MANY, families, joint
+from noiseproof.advise.families import LOWEST, MANY, active_negative, families, joint
 from noiseproof.errors import NoiseError, ParameterError, TheoryError
 from noiseproof.losses import Loss
 from noiseproof.noise import EstimatedTransition, Noise, TransitionMatrix, estimate, parse
@@ -17,6 +17,8 @@ from noiseproof.theory.tolerance import symmetric_rate
 #: The margin c*r to keep: on digits, the smallest one measured with about 90 % of the best gain
 #: over CE (``benchmarks/margin.py``, docs/recommend.md).
 MARGIN = 2.0
+#: From this accuracy on true labels, data are easy: the strictest loss is the best (the same page).
+EASY = 0.7
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,7 @@ def recommend(
     margin: float = MARGIN,
     probabilities: Any = None,
     dataset: str | None = None,
+    accuracy: float | None = None,
 ) -> Recommendation:
     """Return losses that tolerate a noise with a margin, and are no stricter than that.
 
@@ -125,6 +128,10 @@ def recommend(
     The last is JAL-CE, from a later paper: it has no ratio but a condition of its own, and gets
     ``margin`` times the smallest a that meets it.
 
+    Where the labels are noisy and the data easy, the first of all is ANL-CE, also from a later
+    paper. It has r = 1, so its margin is c itself, and it still fits (docs/recommend.md). On hard
+    data, which a model gets right in less than 70 %, it fits too little and comes last.
+
     Args:
         noise: a transition matrix, text such as ``"symmetric:0.4"``, or labels.
         classes: K or the names of the classes, if ``noise`` does not say.
@@ -132,13 +139,15 @@ def recommend(
         probabilities: (N, K) out-of-sample predictions if ``noise`` is labels, whose noise is then
             estimated.
         dataset: the data set whose confusions ``"asymmetric:0.3"`` refers to.
+        accuracy: what share of true labels a model gets right, as far as you know: below 0.7 the
+            data are hard. An estimated noise says it; with none of both, they are taken for easy.
 
     Raises:
         TheoryError: if clean labels do not dominate, c <= 1; it names the two classes.
 
     >>> advice = recommend("symmetric:0.8", classes=10)[0]
-    >>> round(advice.clean_level, 3), advice.margin >= 2
-    (2.25, True)
+    >>> round(advice.clean_level, 3), advice.ratio, round(advice.margin, 3)
+    (2.25, 1.0, 2.25)
     >>> recommend(TransitionMatrix([[0.4, 0.6], [0, 1]], classes=["ham", "spam"]))
     Traceback (most recent call last):
     noiseproof.errors.TheoryError: 'ham' is labelled 'spam' at least as often as 'ham' (c = 0.667):
@@ -158,7 +167,13 @@ def recommend(
     if c < margin:
         warnings.append(f"c = {c:.3g} leaves no room for a margin of {margin:g}: r is near 1")
     advice = (*_ranked(T, c, margin), _joint(T, c, margin))
-    return Recommendation(T, margin, advice, tuple(warnings))
+    if accuracy is None:
+        known = isinstance(T, EstimatedTransition)
+        accuracy = float(np.median(T.draws[:, 1])) if known else 1.0
+    strict = _active_negative(T, c)
+    first = c < math.inf and accuracy >= EASY
+    ordered = (strict, *advice) if first else (*advice, strict)
+    return Recommendation(T, margin, ordered, tuple(warnings))
 
 
 def _transition(
@@ -206,6 +221,19 @@ def _ranked(T: TransitionMatrix, c: float, margin: float) -> Iterator[Advice]:
             tolerates=symmetric_rate(r, len(T)),
             why=_why(family.with_nce, c, r, margin),
         )
+
+
+def _active_negative(T: TransitionMatrix, c: float) -> Advice:
+    """Return ANL-CE. It is symmetric, so r = 1: measuring that takes seconds."""
+    return Advice(
+        loss=active_negative(len(T)),
+        family="ANL-CE",
+        clean_level=c,
+        ratio=1.0,
+        margin=c,
+        tolerates=symmetric_rate(1.0, len(T)),
+        why=f"r = 1, so c*r = {c:.3g} is the most that this noise allows, and it still fits",
+    )
 
 
 def _joint(T: TransitionMatrix, c: float, margin: float) -> Advice:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from noiseproof.bench.advised import RECOMMEND, advised_loss
@@ -18,6 +18,12 @@ from noiseproof.results.key import matrix_hash
 from noiseproof.train import Recipe
 from noiseproof.train import recipe as find_recipe
 from noiseproof.train.recipes import FROZEN
+
+
+@lru_cache(maxsize=4096)
+def spell(loss: str) -> str:
+    """Return an expression as ``str(loss)`` spells it."""
+    return str(read_loss(loss))
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class Row:
     def under(self, noise: Noise, dataset: str) -> str:
         """Return the loss under a noise, as ``str(loss)`` spells it."""
         advised = self.loss == RECOMMEND
-        return advised_loss(noise, dataset) if advised else str(read_loss(self.loss))
+        return advised_loss(noise, dataset) if advised else spell(self.loss)
 
 
 @dataclass(frozen=True)

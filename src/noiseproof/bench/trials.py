@@ -1,6 +1,7 @@
 """Trials: the same loss with other numbers, the same way of drawing them for every loss."""
 
 import re
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,6 +16,7 @@ _PATIENCE = 1000
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
+@lru_cache(maxsize=256)
 def draw_trials(expression: str, count: int) -> tuple[str, ...]:
     """Return a loss as given, and ``count - 1`` times with other numbers.
 

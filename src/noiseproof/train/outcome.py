@@ -1,6 +1,5 @@
 """What a run gives back: a row an epoch, the last of them the result."""
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +40,7 @@ class Epoch:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain JSON values."""
-        values = dataclasses.asdict(self)
+        values = dict(vars(self))
         if self.held_out is None:
             del values["held_out"]
         return values

@@ -146,7 +146,7 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain JSON values."""
-        values = dataclasses.asdict(self)
+        values = dict(vars(self))  # flat: asdict would copy each value, for each of many records
         if not self.held_out:  # the first records were without it, and are still the same runs
             del values["held_out"]
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}

@@ -47,5 +47,6 @@ def ranks(
             fontsize=8,
         )
         ax.margins(y=0.01)
-        ax.legend(fontsize=7, loc="lower right")
+        ax.set_xlim(left=0)
+        ax.legend(fontsize=7, loc="upper right")
     return figure
