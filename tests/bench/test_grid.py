@@ -80,7 +80,8 @@ def test_human_labels_and_sweeps_and_digits():
 
 @pytest.mark.parametrize("name", grid_names())
 def test_every_cell_is_one_of_its_kind(name):
-    keys = [cell.key for cell in load_grid(name).cells()]
+    # What is recommended may well be another row's loss.
+    keys = [cell.key for cell in load_grid(name).cells() if cell.row != "recommend"]
     assert len(set(keys)) == len(keys)
 
 
