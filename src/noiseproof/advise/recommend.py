@@ -168,8 +168,7 @@ def recommend(
         warnings.append(f"c = {c:.3g} leaves no room for a margin of {margin:g}: r is near 1")
     advice = (*_ranked(T, c, margin), _joint(T, c, margin))
     if accuracy is None:
-        known = isinstance(T, EstimatedTransition)
-        accuracy = float(np.median(T.draws[:, 1])) if known else 1.0
+        accuracy = float(np.median(T.draws[:, 1])) if isinstance(T, EstimatedTransition) else 1.0
     strict = _active_negative(T, c)
     first = c < math.inf and accuracy >= EASY
     ordered = (strict, *advice) if first else (*advice, strict)
