@@ -150,7 +150,7 @@ def page(rows, ratios, arguments) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "",
-        f"Time of training at {arguments.rows:,} × 50 with 10 classes, 10 rounds, one thread, as a "
+        f"CPU time of training at {arguments.rows:,} × 50 with 10 classes, 10 rounds, one thread, as a "
         f"ratio to the library's own objective (least of {arguments.repeats} runs, in turn):",
         "",
         f"| library | `CE` | `{ROBUST}` |",
