@@ -169,10 +169,13 @@ def test_what_is_level_with_the_best_is_averaged_and_what_is_behind_is_not():
 
 def test_after_a_first_look_only_what_is_clearly_behind_is_out_of_the_race():
     rows = np.arange(1000)
-    hits = {count: (rows < count).astype(int).tolist() for count in (800, 797, 770, 695, 685)}
+    hits = {count: (rows < count).astype(int).tolist() for count in (800, 797, 770, 740, 695, 685)}
     leader = trial("trees", hits[800])
     assert in_the_race(trial("trees", hits[797]), leader)
     assert not in_the_race(trial("trees", hits[770]), leader)
+    # The first setting of a quick learner may gain by a treatment.
+    assert in_the_race(trial("trees", hits[770]), leader, first=True)
+    assert not in_the_race(trial("trees", hits[740]), leader, first=True)
     # A model of the true classes is judged by noisy labels, and may be further behind.
     assert in_the_race(trial("trees", hits[770], "em"), leader)
     assert in_the_race(trial("trees", hits[695], "em"), leader)  # 10.5 points, give or take 1.0

@@ -40,6 +40,8 @@ from noiseproof.noise import EstimatedTransition, estimate
 SMALL = 500
 #: How many settings run on all folds: for each learner, and in total.
 KEPT_EACH, KEPT = 2, 8
+#: With more probabilities than this, each trial takes 80 MB and more, and fewer are kept.
+MANY, KEPT_OF_MANY = 20_000_000, 3
 #: How many learners are tried with treatments.
 TREATED = 3
 #: With more classes labels are not treated: a posterior costs the square of the classes.
@@ -148,9 +150,10 @@ def _finish(
     if _few_folds(folds) == folds.count:
         return list(scouted)
     taken = list(sure)
+    kept = KEPT if len(folds.fold) * folds.problem.classes <= MANY else KEPT_OF_MANY
     for trial in sorted(scouted, key=lambda trial: -trial.accuracy):
         mine = [s for s in taken if _kind(s) == _kind(trial.setting)]
-        full = len(taken) >= KEPT and not trial.setting.learner.models_noise
+        full = len(taken) >= kept and not trial.setting.learner.models_noise
         room = len(mine) < KEPT_EACH and not full
         if (
             trial.setting not in taken
