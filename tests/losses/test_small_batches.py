@@ -88,3 +88,9 @@ def test_scaled_expm1_near_and_far(q, factor):
     x = -x  # rising, where the number by which x is multiplied is negative
     rising = small.scaled_expm1(-x, -min(q, 1e-3), factor)
     torch.testing.assert_close(rising, torch.expm1(x * min(q, 1e-3)) * factor, rtol=1e-12, atol=0)
+
+
+def test_unreduced_cross_entropy_has_a_quick_way_too():
+    z, y = torch.randn(16, 10), torch.arange(16) % 10
+    value = nf.CE(reduction="none")._of_few(z, y)
+    torch.testing.assert_close(value, torch.nn.functional.cross_entropy(z, y, reduction="none"))

@@ -31,7 +31,7 @@ class CE(Pointwise):
     def _of_few(self, input: Tensor, target: Tensor) -> Tensor | None:
         """Return torch's own value where it is right; the general way says what is wrong."""
         if self.reduction == "none" or input.dtype not in (torch.float32, torch.float64):
-            return None
+            return super()._of_few(input, target)
         try:
             value = cross_entropy(
                 input,
