@@ -106,3 +106,13 @@ def test_where_labels_may_mislead_the_model_that_tells_true_classes_is_chosen(no
     assert "--trusted" not in choose(folds, trials, None, sound).why
     # A model of true classes that explains nothing is not preferred for its kind.
     assert choose(folds, [flexible, lost], None, wary).settings == (flexible.setting,)
+
+
+def test_rows_of_weight_0_have_no_say_in_the_noise(noisy) -> None:
+    true, labels = noisy
+    half, left_out = np.arange(ROWS) % 2 == 0, np.arange(ROWS) % 4 >= 2
+    spoilt = np.where(left_out, (labels + 1) % 3, labels)
+    weights = np.where(left_out, 0, 1).astype(np.float32)
+    found = explained(soft(true), spoilt, half, NOBODY, weights)[~left_out]
+    kept = [part[~left_out] for part in (soft(true), labels, half, NOBODY)]
+    np.testing.assert_allclose(found, explained(*kept))

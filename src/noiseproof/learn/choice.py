@@ -126,7 +126,9 @@ def _that_explains(folds: Folds, trials: Sequence[Trial], opinions: Opinions | N
     """Choose the trial, or the mean of trials, that makes the noisy labels most likely."""
     problem, half, share = folds.problem, folds.fold % 2 == 0, trials[0].share
     likelihood = {
-        trial.setting: explained(trial.probabilities, problem.labels, half, problem.known)
+        trial.setting: explained(
+            trial.probabilities, problem.labels, half, problem.known, problem.weights
+        )
         for trial in trials
     }
     start, among = that_explain(trials, likelihood)

@@ -24,7 +24,11 @@ LEAST = 1e-12
 
 
 def explained(
-    q: Floats, labels: Labels, half: NDArray[np.bool_], known: NDArray[np.bool_]
+    q: Floats,
+    labels: Labels,
+    half: NDArray[np.bool_],
+    known: NDArray[np.bool_],
+    weights: Floats | None = None,
 ) -> Doubles:
     """Return the likelihood of each label, (N,).
 
@@ -33,18 +37,22 @@ def explained(
         labels: (N,) the given labels.
         half: (N,) whether a row is in the first half; T is fitted to the other one.
         known: (N,) whether the label is known to be right: it then takes no T to explain.
+        weights: (N,) how much each row counts; T is not fitted to rows of weight 0.
     """
     out = np.empty(len(labels))
+    fit_to = ~known if weights is None else ~known & (weights > 0)
     for mine in (half, ~half):
-        some = np.flatnonzero(~mine & ~known)
+        some = np.flatnonzero(~mine & fit_to)
         some = some[:: max(1, len(some) * q.shape[1] // MOST)]
         fits = [_fitted(sharpened(q[some], power), labels[some]) for power in POWERS]
         best = int(np.argmax([fit for fit, _ in fits]))
         noise, sharp = fits[best][1], sharpened(q[mine], POWERS[best])
-        seen = np.where(
-            known[mine][:, None], np.eye(q.shape[1])[labels[mine]], noise.T[labels[mine]]
+        given = labels[mine]
+        out[mine] = np.where(
+            known[mine],
+            sharp[np.arange(len(given)), given],
+            np.einsum("nk,nk->n", sharp, noise.T[given]),
         )
-        out[mine] = (sharp * seen).sum(axis=1)
     return np.maximum(out, LEAST)
 
 
