@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from noiseproof.fitting.evaluate import estimated, gain_on_true
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load
 from noiseproof.fitting.predict import predict_file
-from noiseproof.fitting.summary import lines
+from noiseproof.fitting.summary import against_cross_entropy, lines
 from noiseproof.noise import TransitionMatrix, estimate, symmetric
 from noiseproof.prepare.read import read
 
@@ -382,3 +383,17 @@ def test_a_class_that_is_never_predicted_is_said():
     assert found.balanced_accuracy == pytest.approx(np.mean(list(found.recalls.values())))
     assert any(line == "never predicted: lost" for _, line in lines(found))
     assert "Never predicted: lost." in found.report
+
+
+@pytest.mark.parametrize("least", [0.5, 1.1, 3.0])
+def test_noisy_labels_that_may_mislead_say_nothing_of_true_ones(least):
+    learner = SimpleNamespace(by_cross_entropy=True)
+    baseline = SimpleNamespace(members=[SimpleNamespace(learner=learner)])
+    found = SimpleNamespace(
+        learned=SimpleNamespace(baseline=baseline), is_cross_entropy=False, test=None, gain=-0.1,
+        true_gain=-0.14, estimate=SimpleNamespace(clean_level_interval=(least, 4.0)),
+    )  # fmt: skip
+    line = against_cross_entropy(found)
+    assert line.startswith("10.0 points worse than cross entropy on held-out noisy labels")
+    assert ("-14.0 points on true ones" in line) == (least > 1.2)
+    assert ("may mislead" in line) == (least <= 1.2)

@@ -10,6 +10,7 @@ from noiseproof.fitting.map import Map, told
 from noiseproof.fitting.review import montage, review_data
 from noiseproof.fitting.summary import against_cross_entropy
 from noiseproof.fitting.telling import shorten
+from noiseproof.learn.decide import may_mislead
 from noiseproof.report.charts import bar_chart, heat_map
 from noiseproof.report.page import render
 
@@ -42,6 +43,7 @@ def fit_page(fitted: "Fitted") -> str:
         learned=learned,
         version=noiseproof.__version__,
         verdict=against_cross_entropy(fitted),
+        misled=may_mislead(estimate),
         worst=_worst(estimate, names),
         matrix=heat_map(estimate.matrix, names, title="how labels go wrong"),
         bars=_bars(fitted),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import noiseproof
-from noiseproof.learn.decide import points
+from noiseproof.learn.decide import may_mislead, points
 from noiseproof.progress import counted
 
 if TYPE_CHECKING:
@@ -80,6 +80,8 @@ def against_cross_entropy(fitted: "Fitted") -> str:
             f"with cross entropy {100 * plain:.1f} %"
         )
     gain = points(fitted.gain, "better", "worse")
+    if may_mislead(fitted.estimate):
+        return f"{gain} than cross entropy on held-out noisy labels, which may mislead here"
     return (
         f"{gain} than cross entropy on held-out noisy labels, worth about "
         f"{100 * fitted.true_gain:.1f} points on true ones"

@@ -222,7 +222,7 @@ def _warnings(T: EstimatedTransition) -> Iterator[str]:
     yield from _some(lines, len(small), "classes are too small to tell")
     even = T.confusions(at_most=1.0)
     lines = [
-        f"class {T.name(i)!r} is labelled {T.name(j)!r} as often as {T.name(i)!r} "
+        f"class {T.name(i)!r} is labelled {T.name(j)!r} at least as often as {T.name(i)!r} "
         f"(c = {level:.2f}): no loss can tell these two apart"
         for i, j, level in even[:_LINES]
     ]
@@ -230,7 +230,7 @@ def _warnings(T: EstimatedTransition) -> Iterator[str]:
     if T.decisive and T.dominant and T.clean_level_interval[0] <= 1:
         i, j, level = T.confusions(at_most=T.clean_level)[0]
         yield (
-            f"class {T.name(i)!r} may be labelled {T.name(j)!r} as often as {T.name(i)!r} "
+            f"class {T.name(i)!r} may be labelled {T.name(j)!r} at least as often as {T.name(i)!r} "
             f"(c = {level:.2f}, interval from {T.clean_level_interval[0]:.2f})"
         )
 
