@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from noiseproof.bench.scheduler import Tally
 from noiseproof.bench.stack import Stacked, cells_in
 from noiseproof.bench.trials import draw_trials
 from noiseproof.cli import main
-from noiseproof.errors import NoiseError, ParameterError
+from noiseproof.errors import DataError, NoiseError, ParameterError
 from noiseproof.noise import parse
 from noiseproof.paper import LATER, METHODS
 from noiseproof.progress import SILENT
@@ -157,6 +158,20 @@ def test_the_tuned_row_is_the_trial_that_held_out_labels_choose(grid, store):
         assert found.tuned[place, 1] == pytest.approx(100 * chosen.test_accuracy)
         assert found.authors[place, 1] == pytest.approx(100 * runs[0].test_accuracy)
     assert (found.tuned[:, 2] == found.authors[:, 2]).all()  # recommend is not tuned
+
+
+def test_a_grid_may_list_the_rows_in_another_order(grid, store):
+    turned = replace(grid, rows=grid.rows[::-1])
+    records = store.records()
+    once = board([Collected(grid, records)])
+    twice = board([Collected(grid, records), Collected(turned, records)])
+    np.testing.assert_array_equal(twice.authors, np.vstack([once.authors] * 2))
+    np.testing.assert_array_equal(twice.tuned, np.vstack([once.tuned] * 2))
+
+
+def test_one_row_is_no_leaderboard(grid, store):
+    with pytest.raises(DataError, match="two rows or more"):
+        board([Collected(replace(grid, rows=grid.rows[-1:]), store.records())])
 
 
 def test_ranks_means_worst_and_shares():

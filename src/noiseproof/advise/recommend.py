@@ -140,7 +140,7 @@ def recommend(
             estimated.
         dataset: the data set whose confusions ``"asymmetric:0.3"`` refers to.
         accuracy: what share of true labels a model gets right, as far as you know: below 0.7 the
-            data are hard. An estimated noise says it; with none of both, they are taken for easy.
+            data are hard. An estimated noise says it; with neither, they are taken for easy.
 
     Raises:
         TheoryError: if clean labels do not dominate, c <= 1; it names the two classes.

@@ -179,10 +179,14 @@ def board(collected: Sequence[Collected]) -> Board:
         collected: what a store has of each grid.
     """
     rows = {row.name: row.loss for found in collected for row in found.grid.rows}
+    if len(rows) < 2:
+        raise DataError("a leaderboard ranks two rows or more")
     columns, missing, authors, tuned = [], [], list[list[float]](), list[list[float]]()
     for found in collected:
+        mine = {row.name: row for row in found.grid.rows}
         for noise in found.grid.noises:
-            pairs = [_pair(found, row, noise) for row in found.grid.rows]
+            # In the order of `rows`, which the grid's own may not be.
+            pairs = [_pair(found, mine[name], noise) for name in rows if name in mine]
             complete = [pair for pair in pairs if pair]
             column = Column(found.grid.name, noise)
             if len(complete) < len(rows):
