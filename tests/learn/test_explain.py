@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from noiseproof.learn.choice import choose
+from noiseproof.learn.choice import best_explanation, choose
 from noiseproof.learn.decide import structured
 from noiseproof.learn.discriminant import Discriminant
 from noiseproof.learn.explain import explained
@@ -116,3 +116,22 @@ def test_rows_of_weight_0_have_no_say_in_the_noise(noisy) -> None:
     found = explained(soft(true), spoilt, half, NOBODY, weights)[~left_out]
     kept = [part[~left_out] for part in (soft(true), labels, half, NOBODY)]
     np.testing.assert_allclose(found, explained(*kept))
+
+
+def test_a_model_that_explains_clearly_more_is_heard_however_few_labels_it_predicts(noisy) -> None:
+    true, labels = noisy
+    weights, share = np.ones(ROWS, dtype=np.float32), np.full(ROWS, 1 / ROWS)
+    problem = Problem(np.zeros((ROWS, 1)), labels, 3, weights)
+    folds = Folds(problem, np.arange(ROWS) % 5)
+
+    def trial(setting: Setting, q: np.ndarray) -> Trial:
+        return Trial(setting, q.astype(np.float32), problem.right(q), share, 0.0)
+
+    knows = trial(Setting(Discriminant(latent=True)), soft(true))
+    merges = trial(Setting(Trees()), soft(NOISE[true].argmax(1)))  # takes every 0 for a 1
+    predicts = trial(Setting(Trees(leaf=8)), NOISE[true])
+    assert knows.accuracy < merges.accuracy - 0.05
+    assert best_explanation(folds, [knows, merges]) is knows
+    assert best_explanation(folds, [knows, merges, predicts]) is None  # explains as much
+    assert best_explanation(folds, [merges]) is None
+    assert best_explanation(folds, [knows]) is None

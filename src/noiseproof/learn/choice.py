@@ -16,6 +16,7 @@ from noiseproof.learn.decide import (
     plain,
     preferred,
     reason,
+    tells_classes,
     that_explain,
 )
 from noiseproof.learn.explain import explained
@@ -24,6 +25,7 @@ from noiseproof.learn.pick import Mix, explaining, mixed, picked, steps_for
 from noiseproof.learn.treat import PLAIN, Opinions
 from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
 from noiseproof.noise import EstimatedTransition
+from noiseproof.noise.matrix import Doubles
 
 #: Said where noisy labels may mislead.
 CAUTION = (
@@ -31,6 +33,8 @@ CAUTION = (
     "models were chosen by how well they explain the labels, mistakes included. Check some rows "
     "drawn at random and give them as --trusted."
 )
+#: Plain models that one of true classes is held against, and the most classes for which it is.
+RIVALS, MOST_EXPLAINED = 4, 200
 #: So many checked rows choose better than any preference.
 ENOUGH = 30
 
@@ -124,13 +128,7 @@ def _choice(
 
 def _that_explains(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:
     """Choose the trial, or the mean of trials, that makes the noisy labels most likely."""
-    problem, half, share = folds.problem, folds.fold % 2 == 0, trials[0].share
-    likelihood = {
-        trial.setting: explained(
-            trial.probabilities, problem.labels, half, problem.known, problem.weights
-        )
-        for trial in trials
-    }
+    problem, share, likelihood = folds.problem, trials[0].share, _likelihood(folds, trials)
     start, among = that_explain(trials, likelihood)
     mix = explaining(start, among, likelihood, share, steps_for(problem, share))
     if len(mix) == 1:
@@ -138,6 +136,39 @@ def _that_explains(folds: Folds, trials: Sequence[Trial], opinions: Opinions | N
     else:
         chosen = _mean_of(mix, problem.right(mixed(mix)), trials, opinions)
     return replace(chosen, why=chosen.why + CAUTION)
+
+
+def best_explanation(folds: Folds, trials: Sequence[Trial]) -> Trial | None:
+    """Return the model of true classes that explains the labels clearly better than plain models.
+
+    It may be far behind in accuracy: where most labels of a class are wrong, the model that knows
+    the class is wrong about most of them. None if there is no such model.
+    """
+    telling = [trial for trial in trials if tells_classes(trial.setting)]
+    others = [trial for trial in trials if not tells_classes(trial.setting)]
+    others = sorted(others, key=lambda trial: -trial.accuracy)[:RIVALS]
+    if not telling or not others or folds.problem.classes > MOST_EXPLAINED:
+        return None
+    found = _likelihood(folds, [*telling, *others])
+    logs = {setting: np.log(values) for setting, values in found.items()}
+    share = trials[0].share
+    best, rival = (
+        max(some, key=lambda trial: float(logs[trial.setting] @ share))
+        for some in (telling, others)
+    )
+    gain, error = mean_and_error(logs[best.setting] - logs[rival.setting], share)
+    return best if gain > CLEARLY * error else None
+
+
+def _likelihood(folds: Folds, trials: Sequence[Trial]) -> dict[Setting, Doubles]:
+    """Return how likely each trial makes the labels, (N,)."""
+    problem, half = folds.problem, folds.fold % 2 == 0
+    return {
+        trial.setting: explained(
+            trial.probabilities, problem.labels, half, problem.known, problem.weights
+        )
+        for trial in trials
+    }
 
 
 def _mean_of(

@@ -17,7 +17,7 @@ import numpy as np
 
 from noiseproof.advise.recommend import recommend
 from noiseproof.errors import TheoryError
-from noiseproof.learn.choice import Chosen, choose
+from noiseproof.learn.choice import Chosen, best_explanation, choose
 from noiseproof.learn.decide import (
     best,
     in_the_race,
@@ -82,6 +82,9 @@ def compare(
         treated, opinions = _treat(folds, trials)
         trials += treated
     noise = noise_of(folds.problem, best(structured(trials) or trials))
+    if not may_mislead(noise) and (found := best_explanation(folds, trials)) is not None:
+        other = noise_of(folds.problem, found)
+        noise = other if may_mislead(other) else noise
     if may_mislead(noise):
         folds = replace(folds, misled=UNSOUND)
         trials = [replace(trial, share=folds.share(folds.count)) for trial in trials]

@@ -18,7 +18,7 @@ POWERS = (0.5, 1.0, 2.0, 4.0)
 #: Steps of EM; the likelihood hardly changes after that.
 STEPS = 30
 #: Probabilities that a matrix is fitted to.
-MOST = 500_000
+MOST = 200_000
 #: No label is less likely than that.
 LEAST = 1e-12
 

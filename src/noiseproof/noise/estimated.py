@@ -141,10 +141,11 @@ class EstimatedTransition(TransitionMatrix):
     def doubt(
         self, labels: Integers, probabilities: ArrayLike, neighbours: Integers | None = None
     ) -> tuple[Doubles, Integers]:
-        """Return how likely each label is to be wrong, and the class to propose instead.
+        """Return how likely each label is to be wrong, and the class to propose for the row.
 
-        That is the most likely one: the label itself, unless the label is :data:`DOUBTFUL` and what
-        shows is likely to be noise. Without a second array of the size of ``probabilities``.
+        For a label that is :data:`DOUBTFUL`, where what shows is likely to be noise, that is the most
+        likely other class; else the most likely class. Without a second array of the size of
+        ``probabilities``.
         """
         p = np.asarray(probabilities)
         wrong, proposed = np.empty(len(p)), np.empty(len(p), dtype=np.int64)
