@@ -124,8 +124,8 @@ def _next_steps(fitted: "Fitted") -> list[str]:
     estimate = fitted.estimate
     if not estimate.dominant:
         steps.append(
-            "Some class does not keep its own label most of the time, and then no loss alone can help: "
-            "label a few hundred of its rows anew, or merge the classes that are confused."
+            "Some class does not keep its own label most of the time, and then no loss alone can "
+            "help: label a few hundred of its rows anew, or merge the classes that are confused."
         )
     if len(fitted.suspects):
         steps.append(
