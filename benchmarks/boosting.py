@@ -150,8 +150,8 @@ def page(rows, ratios, arguments) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "",
-        f"CPU time of training at {arguments.rows:,} × 50 with 10 classes, 10 rounds, one thread, as a "
-        f"ratio to the library's own objective (least of {arguments.repeats} runs, in turn):",
+        f"CPU time of training at {arguments.rows:,} × 50 with 10 classes, 10 rounds, one thread, "
+        f"as a ratio to the library's own objective (least of {arguments.repeats} runs, in turn):",
         "",
         f"| library | `CE` | `{ROBUST}` |",
         "| --- | --- | --- |",

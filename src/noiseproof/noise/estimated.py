@@ -143,8 +143,8 @@ class EstimatedTransition(TransitionMatrix):
     ) -> tuple[Doubles, Integers]:
         """Return how likely each label is to be wrong, and the class to propose for the row.
 
-        For a :data:`DOUBTFUL` label, where what shows is likely to be noise, that is the most likely
-        other class; else the most likely class. Without a second array of the size of
+        For a :data:`DOUBTFUL` label, where what shows is likely to be noise, that is the most
+        likely other class; else the most likely class. Without a second array of the size of
         ``probabilities``.
         """
         p = np.asarray(probabilities)
