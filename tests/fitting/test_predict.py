@@ -174,9 +174,14 @@ def test_stopped_in_mid_file_it_says_so_in_one_line(
 
     monkeypatch.setattr("noiseproof.fitting.predict.BLOCK", 20)
     monkeypatch.setattr(Model, "probabilities", stopped)
-    code, _, err = run(
-        capsys, "predict", home / "pets-fit", new, "--out", tmp_path / out, "--force", "--quiet"
-    )
+    # Background jobs of a shell without job control, and their children, ignore SIGINT.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        code, _, err = run(
+            capsys, "predict", home / "pets-fit", new, "--out", tmp_path / out, "--force", "--quiet"
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
     gc.collect()  # a writer that is still open complains when it is collected
     word = {signal.SIGTERM: "terminated", signal.SIGINT: "interrupted"}[number]
     assert (code, err) == (128 + number, f"noiseproof: {word}\n")

@@ -59,8 +59,10 @@ class Pictures:
         if self.arrays is not None:
             return _encoded(_of_array(self.arrays[row]), side)
         path = self._files.get(str(self.names[row]))
+        if path is None:
+            return ""
         try:
-            with Image.open(path or "") as file:
+            with Image.open(path) as file:
                 file.draft("RGB", (side, side))  # JPEG decodes at a fraction of its size
                 picture = ImageOps.exif_transpose(file).convert("RGB")
             return _encoded(picture, side)

@@ -43,7 +43,11 @@ class ArrayModel(Trained):
 
 def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
     """Write an .npz file, for :func:`read_arrays`, which refuses pickled objects."""
-    np.savez(path, **arrays)  # not allow_pickle=False: numpy 1 takes that for an array
+    # As np.savez does, but numpy 1 leaves the archive open where the disk is full.
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, values in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asanyarray(values), allow_pickle=False)
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
