@@ -31,6 +31,7 @@ COMMANDS = {
     "bench status": [],
     "bench table": ["digits-symmetric", "--store", "."],
     "bench report": ["digits-symmetric", "--store", "."],
+    "bench leaderboard": ["--store", "."],
     "bench verify": ["--store", "."],
     "bench pack": ["digits-symmetric", "--store", ".", "--out", "."],
     "bench unpack": ["--store", ".", "--out", "."],

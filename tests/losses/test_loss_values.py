@@ -5,7 +5,7 @@ import math
 import mpmath
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from loss_examples import (
     AT_THE_ENDS,
@@ -198,6 +198,7 @@ def test_value_and_slope_keep_their_digits_at_the_ends(loss):
 
 
 @given(loss=pointwise_losses())
+@example(loss=nf.FL(gamma=0.0625))  # at u = 1, where (1 - u)^gamma has no finite slope
 def test_slope_is_the_derivative_for_any_parameters(loss):
     log_u = LOG_U.clone().requires_grad_()
     (expected,) = torch.autograd.grad(loss.value(log_u).sum(), log_u)

@@ -13,6 +13,7 @@ from noiseproof.bench.collect import Collected
 from noiseproof.bench.grid import Row
 from noiseproof.bench.grid_file import LEADERBOARD
 from noiseproof.errors import DataError
+from noiseproof.extras import need
 from noiseproof.noise import stream
 from noiseproof.results import Record
 
@@ -95,6 +96,7 @@ class Board:
         The columns share data sets, so they are fewer in effect than in number: take it as the
         least difference that is worth talking of.
         """
+        need("fit", "scipy")
         from scipy.stats import studentized_range
 
         k, n = len(self.rows), len(self.columns)
@@ -129,6 +131,7 @@ class Board:
         return list(self.rows).index(name)
 
     def _score(self, accuracy: Numbers) -> dict[str, Score]:
+        need("fit", "scipy")
         from scipy.stats import rankdata
 
         ranks = rankdata(-accuracy, axis=1)

@@ -39,7 +39,7 @@ class FL(Pointwise):
     def with_slope(self, log_u: Tensor) -> tuple[Tensor, Tensor]:
         """Slope: (1 - u)^gamma (gamma u log u / (1 - u) - 1)."""
         # In place where it can be: on many classes each new array costs more than its numbers.
-        wrong = scaled_expm1(log_u, 1, -1).clamp_min_(torch.finfo(log_u.dtype).tiny)
+        wrong = scaled_expm1(log_u, 1, -1).clamp_min_(least_divisor(log_u.dtype))
         weight = wrong.pow(self.gamma)
         value = torch.mul(log_u, weight).neg_()
         if self.detach:
