@@ -20,8 +20,8 @@ _LINES = 4  # of warnings of one kind; the rest are counted
 SMALL = 0.1  # a rate that is low enough to be called low
 #: A lower end that is at most this share of the upper one is too near to 0 to rule it out.
 NEAR_ZERO = 0.2
-#: A label that is wrong with at least this probability is doubtful. Over 28 sets, such rows were as
-#: many as cleanlab lists, and the list had more of the wrong labels nearer to its top on 25.
+#: A label that is wrong with at least this probability is doubtful. In 28 fits, such rows were as
+#: many as cleanlab lists, and the list had more of the wrong labels nearer to its top in 25.
 DOUBTFUL = 0.25
 _BLOCK = 4_000_000  # numbers
 
