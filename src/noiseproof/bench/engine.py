@@ -9,6 +9,7 @@ from noiseproof.bench.cell import Cell
 from noiseproof.bench.scheduler import Tally
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.extras import need
+from noiseproof.losses.own import LossFile
 from noiseproof.progress import Progress
 from noiseproof.results import Store
 
@@ -25,6 +26,7 @@ class Settings:
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
         workers: how many cells at once; 0 is one per core.
         address: of the Ray cluster; empty starts one here.
+        losses: files of losses that cells may name.
     """
 
     data: Path | None = None
@@ -32,6 +34,7 @@ class Settings:
     device: str = "auto"
     workers: int = 0
     address: str = ""
+    losses: tuple[LossFile, ...] = ()
 
 
 Engine = Callable[[Collection[Cell], Store, Settings, Progress], Tally]

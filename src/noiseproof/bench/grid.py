@@ -12,6 +12,7 @@ from noiseproof.bench.source import LABEL, Source, find_source
 from noiseproof.bench.trials import draw_trials
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.losses import loss as read_loss
+from noiseproof.losses.own import recorded_loss
 from noiseproof.noise import Noise, parse
 from noiseproof.results import Place
 from noiseproof.results.key import matrix_hash
@@ -199,12 +200,15 @@ class Grid:
         return (*self.seeds, *more)[:count]
 
     def with_row(self, text: str) -> "Grid":
-        """Return the grid with an added row, such as ``"MINE=AGCE(a=2, q=1.2)"``."""
+        """Return the grid with an added row, such as ``"MINE=AGCE(a=2, q=1.2)"``.
+
+        Or ``"MINE=mine.py:Loss"``, whose code is run.
+        """
         name, equals, expression = (part.strip() for part in text.partition("="))
         if not name or not equals or "(" in name:
             raise ParameterError(f"expected NAME=LOSS, as in 'MINE=AGCE(a=2, q=1.2)', got {text!r}")
         if name in {row.name for row in self.rows}:
             raise ParameterError(f"{self.name} has a row {name!r} already: choose another name")
         known = expression == RECOMMEND
-        row = Row(name, expression if known else str(read_loss(expression)))
+        row = Row(name, expression if known else str(recorded_loss(expression)))
         return replace(self, rows=(*self.rows, row))

@@ -240,6 +240,11 @@ def _row(name: str, value: Any) -> Row:
         raise ParameterError(
             f"row {name!r}: expected method {' or '.join(METHODS)}, got {method!r}"
         )
+    if ":" in fields["loss"]:
+        raise ParameterError(
+            f"row {name!r}: a grid file runs no code; add the row by --add-loss "
+            f'"{name}={fields["loss"]}"'
+        )
     if fields["loss"] != RECOMMEND:
         read_loss(fields["loss"])
     return Row(name, **fields)

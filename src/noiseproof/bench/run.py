@@ -1,6 +1,7 @@
 """Run the cells of some grids that the store does not have yet."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from noiseproof import data
 from noiseproof.bench.cells import Cells, Remaining, merge
@@ -9,6 +10,7 @@ from noiseproof.bench.engine import Settings, find_engine
 from noiseproof.bench.grid import Grid
 from noiseproof.bench.scheduler import Tally
 from noiseproof.errors import ParameterError
+from noiseproof.losses.own import loss_files
 from noiseproof.progress import Progress
 from noiseproof.results import Place, Store
 
@@ -46,7 +48,7 @@ def run_grids(
         ):
             if encoder:  # once, before every process would
                 encode(data.load_any(dataset, settings.data, label=label), encoder, progress)
-    return run(left, store, settings, progress)
+    return run(left, store, replace(settings, losses=loss_files()), progress)
 
 
 def cells_of(grids: Sequence[Grid], shard: tuple[int, int] = (1, 1)) -> Cells:

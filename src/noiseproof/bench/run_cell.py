@@ -45,6 +45,8 @@ def _machine(settings: Settings) -> Machine:
 
 def _experiment(cell: Cell, settings: Settings, like: Experiment | None = None) -> Experiment:
     """Draw the data and the noise of a cell, which must be those that the grid was made of."""
+    for file in settings.losses:
+        file.record()
     whole = load_data(cell.dataset, settings.data, cell.fingerprint, cell.label, cell.encoder)
     experiment = prepare(whole, cell.recipe, cell.loss, cell.noise, cell.seed, settings.data, like)
     if experiment_key(experiment) != cell.key:

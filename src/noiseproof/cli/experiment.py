@@ -31,7 +31,13 @@ def train(
     dataset: Annotated[
         str, typer.Argument(help="digits, mnist, cifar10 ..., or your own .npz, .csv or folder.")
     ],
-    loss: Annotated[str, typer.Option(help='Such as "AGCE(a=4, q=0.2)" or "NCE + RCE".')],
+    loss: Annotated[
+        str,
+        typer.Option(
+            help='Such as "AGCE(a=4, q=0.2)" or "NCE + RCE", or one of your own as '
+            "path/to/file.py:Loss, whose code is run."
+        ),
+    ],
     noise: Annotated[
         str, typer.Option(help="symmetric:0.8, asymmetric:0.3, human:worst, matrix:T.csv ...")
     ] = "none",
@@ -89,6 +95,7 @@ def train(
     """
     from noiseproof import train as training
     from noiseproof.data import load_any
+    from noiseproof.losses.own import errors_of_its_own, recorded_loss
     from noiseproof.results import complete
 
     given = {
@@ -107,13 +114,15 @@ def train(
         print(training.describe(whole.train.name, chosen))
         return
     where = training.pick_device(device)
-    experiment = training.prepare(whole, chosen, loss, noise, seed, data)
+    text = str(recorded_loss(loss))
+    experiment = training.prepare(whole, chosen, text, noise, seed, data)
     with training.joined(where) as world:
         threads = threads or training.default_threads(chosen.network)
         machine = training.Machine(where, threads, compiled, world)
         silent = quiet or as_json or not world.is_main
         watch = _watcher(silent, tensorboard if world.is_main else None)
-        record = complete(experiment, out, machine, watch, resume=resume, save=save)
+        with errors_of_its_own(loss):
+            record = complete(experiment, out, machine, watch, resume=resume, save=save)
     if world.is_main and as_json:
         print_json(record.to_dict())
     if record.status == "failed":

@@ -12,7 +12,11 @@ MOST_SEEDS = 1_000_000
 
 AddLossOption = Annotated[
     list[str] | None,
-    typer.Option("--add-loss", help='Add a row, as in "MINE=AGCE(a=2, q=1.2)"; repeatable.'),
+    typer.Option(
+        "--add-loss",
+        help='Add a row, as in "MINE=AGCE(a=2, q=1.2)", or a loss of your own as in '
+        '"MINE=mine.py:Loss(a=2)", whose code is run; repeatable.',
+    ),
 ]
 RowsOption = Annotated[
     list[str] | None,

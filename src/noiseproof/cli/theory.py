@@ -36,7 +36,7 @@ def audit(
 
     Example: noiseproof audit "AGCE(a=0.6, q=0.6)" --classes 10 --noise symmetric:0.8
     """
-    from noiseproof.cli.own import errors_of_its_own, named_loss
+    from noiseproof.losses.own import errors_of_its_own, named_loss
     from noiseproof.theory import audit as audit_loss
 
     if plot is not None:

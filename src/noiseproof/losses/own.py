@@ -1,0 +1,199 @@
+"""A loss of the user's own Python file or module, named as ``mine.py:Loss``."""
+
+import hashlib
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from noiseproof.errors import NoiseproofError, ParameterError, did_you_mean
+from noiseproof.losses.base import Loss, registry
+from noiseproof.losses.expression import loss
+
+#: Letters of a file's SHA-256 in the name of a loss that is recorded.
+MARK = 8
+
+_loaded: dict[str, "LossFile"] = {}
+
+
+@dataclass(frozen=True)
+class LossFile:
+    """A Python file with losses, as text: it travels to other processes and machines.
+
+    Args:
+        path: where it was, for messages and for what it imports from its own folder.
+        text: what was in it.
+    """
+
+    path: str
+    text: str
+
+    @property
+    def digest(self) -> str:
+        """The first letters of its SHA-256."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:MARK]
+
+    def load(self) -> ModuleType:
+        """Run it, once a process, and return it as a module."""
+        name = f"{Path(self.path).stem}_{self.digest}"
+        if name in sys.modules:
+            return sys.modules[name]
+        module = ModuleType(name)
+        module.__file__ = self.path
+        sys.modules[name] = module  # dataclasses look their module up
+        try:
+            with _importing(self.path, Path(self.path).resolve().parent):
+                exec(compile(self.text, self.path, "exec"), module.__dict__)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        return module
+
+    def record(self) -> ModuleType:
+        """Run it, and spell its losses with the digest, as in ``Mine_3f2a90c1(a=2)``.
+
+        So what is measured with a loss is measured again when the file changes.
+        """
+        module = self.load()
+        for kind in vars(module).values():
+            if isinstance(kind, type) and issubclass(kind, Loss) and _is_own(kind, module):
+                kind.text_name = f"{kind.__name__}_{self.digest}"
+                registry[kind.text_name] = kind
+        _loaded[self.digest] = self
+        return module
+
+
+def loss_files() -> tuple[LossFile, ...]:
+    """Return the files whose losses are recorded in this process."""
+    return tuple(_loaded.values())
+
+
+def named_loss(text: str) -> Loss:
+    """Return a loss written as text, or as ``module:text`` or ``path/to/file.py:text``.
+
+    A module or file is imported, which runs its code. What follows the colon is the name of a loss
+    in it, of a class of losses, or an expression that may use those that it registers.
+    """
+    where, what = _parts(text)
+    if not where:
+        return loss(text)
+    module = _file(where).load() if _is_file(where) else _imported(where)
+    with errors_of_its_own(text):
+        return _found(what, module, where)
+
+
+def recorded_loss(text: str) -> Loss:
+    """Return a loss as :func:`named_loss` does, for records: spelled with its file's digest."""
+    where, what = _parts(text)
+    if not where:
+        return loss(text)
+    if not _is_file(where):
+        raise ParameterError(
+            f"{where} is no file: name the loss as in mine.py:Loss, for its code to be recorded"
+        )
+    module = _file(where).record()
+    with errors_of_its_own(text):
+        return _found(what, module, where)
+
+
+@contextmanager
+def errors_of_its_own(text: str) -> Iterator[None]:
+    """Raise what the code of a user's own loss raises as one line."""
+    try:
+        yield
+    except (NoiseproofError, OSError):
+        raise
+    except Exception as error:
+        if ":" not in text:
+            raise  # not a loss of the user's
+        raise ParameterError(f"{text}: {type(error).__name__}: {error}") from error
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """Split ``file.py:Loss``; the first part of plain text is empty."""
+    where, colon, what = text.rpartition(":")
+    if not colon:
+        return "", text
+    if not where or not what.strip():
+        raise ParameterError(f"{text!r}: expected module:Loss or path/to/file.py:Loss")
+    return where, what.strip()
+
+
+def _is_file(where: str) -> bool:
+    return Path(where).suffix == ".py" or Path(where).exists()
+
+
+def _file(where: str) -> LossFile:
+    path = Path(where)
+    if not path.is_file():
+        raise ParameterError(f"{where}: no such file")
+    try:
+        return LossFile(str(path.resolve()), path.read_text("utf-8"))
+    except UnicodeDecodeError:
+        raise ParameterError(f"{where} is not a Python file") from None
+    except OSError as error:
+        raise ParameterError(f"{where}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _imported(where: str) -> ModuleType:
+    with _importing(where, Path.cwd()):  # as `python -m` does for a module
+        return importlib.import_module(where)
+
+
+@contextmanager
+def _importing(where: str, folder: Path) -> Iterator[None]:
+    """Let code import from its folder, as a script may, and raise what it raises as one line."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    except NoiseproofError:
+        raise
+    except (Exception, SystemExit) as error:
+        said = " ".join(str(error).split())
+        raise ParameterError(
+            f"{where} cannot be imported: {type(error).__name__}: {said}"
+        ) from None
+    finally:
+        sys.path.remove(str(folder))
+
+
+def _found(what: str, module: ModuleType, where: str) -> Loss:
+    """Return the loss that a module calls ``what``, or the expression."""
+    if not what.isidentifier():
+        return loss(what)
+    found = getattr(module, what, None)
+    if isinstance(found, Loss):
+        return found
+    if isinstance(found, type) and issubclass(found, Loss):
+        return _built(found, where)
+    if found is not None:
+        kind = "a torch module" if hasattr(found, "forward") else f"{type(found).__name__}"
+        raise ParameterError(
+            f"{where}:{what} is {kind}, not a noiseproof loss: derive it from nf.Pointwise, "
+            "nf.RowLoss or nf.Loss"
+        )
+    losses = [name for name, value in vars(module).items() if _is_loss(value)]
+    hint = did_you_mean(what, losses) if losses else "; it has no losses"
+    raise ParameterError(f"{where} has no {what!r}{hint}")
+
+
+def _built(kind: type[Loss], where: str) -> Loss:
+    try:
+        return kind()
+    except TypeError:
+        name, needed = kind.__name__, ", ".join(f"{p}=..." for p in kind.domains())
+        raise ParameterError(f"{name} needs parameters: {where}:'{name}({needed})'") from None
+
+
+def _is_loss(value: Any) -> bool:
+    if isinstance(value, type):
+        return issubclass(value, Loss) and not value.__module__.startswith("noiseproof.")
+    return isinstance(value, Loss)
+
+
+def _is_own(kind: type[Loss], module: ModuleType) -> bool:
+    return kind.__module__ == module.__name__
