@@ -77,10 +77,11 @@ CIFAR10 = Known(
     recipes={
         "paper": _PAPER,
         # A step of cnn8 takes a second of one core: ten minutes of it teach nobody anything.
-        # Without augmentation CE sees the same wrong labels often enough to learn them; after 40
-        # passes over half as many samples AGCE(a=0.6, q=0.6) learns them too.
+        # A hundred seconds of one core. Chosen with CE alone, on training images that were held
+        # out: 66 % on clean labels (lr 0.01: 63), and 99.5 % of the wrong labels at symmetric 0.4
+        # learnt by heart (lr 0.01: 87 %), as the paper's CE does.
         "quick": _PAPER | {
-            "network": "cnn4", "epochs": 18, "augment": (), "train_size": 30_000,
+            "network": "cnn4", "epochs": 12, "lr": 0.03, "augment": (), "train_size": 10_000,
             "test_size": 5_000,
         },
     },
