@@ -1,14 +1,18 @@
 """Columns become numbers, the same way each time, and from a JSON too."""
 
+import datetime
 import json
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.features import learn_features, load_features
+from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 
@@ -292,3 +296,44 @@ def test_a_column_of_a_matrix_that_became_empty_is_said():
     expected = "columns that were filled at the fit are empty: column 1"
     assert heard(gone) == heard(gone[:20], gone[20:]) == [expected]
     assert heard(X * np.nan) == [expected.replace("column 1", "column 0, column 1, column 3")]
+
+
+def test_numbers_that_all_but_touch_beside_huge_ones_are_finite():
+    near = np.tile([0.0, 5e-324, 1e-323, 1.5e-323], 20)
+    near[7] = 1e30
+    samples = Samples("it", pd.DataFrame({"x": near}))
+    features = learn_features(samples, (), 0, Notes())
+    assert np.isfinite(features.transform(samples, Notes())).all()
+
+
+def test_infinite_values_that_were_there_at_the_fit_are_no_change():
+    values = np.where(np.arange(90) % 6 == 0, np.inf, np.arange(90.0) % 7)
+    samples = Samples("it", pd.DataFrame({"x": values}))
+    features, notes = learn_features(samples, (), 0, Notes()), Notes()
+    features.transform(samples, notes)
+    assert notes.warnings == []
+    features.transform(Samples("it", pd.DataFrame({"x": [np.inf] * 9 + [1.0]})), notes := Notes())
+    assert len(notes.warnings) == 1
+
+
+ARROW = {
+    "list": pa.array([[1], [2, 3]] * 20),
+    "struct": pa.array([{"a": 1}, {"a": 2}] * 20),
+    "map": pa.array([[("k", 1)]] * 40, pa.map_(pa.string(), pa.int64())),
+    "date32": pa.array([datetime.date(2020, 1, 1 + i % 20) for i in range(40)]),
+    "date64": pa.array([datetime.date(2020, 1, 1 + i % 20) for i in range(40)], pa.date64()),
+    "string_view": pa.array(["a", "b"] * 20, pa.string_view()),
+    "binary": pa.array([b"\xff", b"b"] * 20),
+    "dictionary": pa.array(["a", "b"] * 20).dictionary_encode(),
+    "decimal": pa.array([Decimal(i % 7) / 4 for i in range(40)], pa.decimal128(5, 2)),
+}
+
+
+@pytest.mark.parametrize("kind", ARROW)
+def test_columns_of_arrows_types_are_those_of_pandas(kind):
+    table = pa.table({"c": ARROW[kind], "x": np.arange(40.0) % 9})
+    found = []
+    for frame in (table.to_pandas(), table.to_pandas(types_mapper=pd.ArrowDtype), table):
+        samples = as_samples(frame, labelled=False)
+        found.append(learn_features(samples, (), 0, Notes()).transform(samples, Notes()))
+    assert all(np.array_equal(found[0], other) for other in found[1:])

@@ -5,15 +5,17 @@ from datetime import datetime
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from PIL import Image
+from pyarrow import parquet
 
 from noiseproof.data import memory
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import Classes, encode
 from noiseproof.prepare.inputs import as_samples
-from noiseproof.prepare.read import read
+from noiseproof.prepare.read import read, read_blocks
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
 
@@ -275,7 +277,7 @@ def test_the_free_memory_is_known_here():
             pd.Series(pd.to_datetime(["2021", "2020"] * 2)).astype("timestamp[s][pyarrow]"),
             ("2020-01-01 00:00:00", "2021-01-01 00:00:00"),
             "text",
-            ["2020-01-01 00:00:00", "2021-01-01 00:00:00"],
+            [datetime(2020, 1, 1), datetime(2021, 1, 1)],
         ),
     ],
 )
@@ -346,3 +348,20 @@ def test_what_python_code_may_hand_over():
         as_samples(np.eye(4))
     with pytest.raises(DataError, match="expected numbers"):
         as_samples(np.array([["a"]]), ["x"])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"[]", b"{}", b"\xff", b"[" * 100_000, b'{"columns": 5}',
+        b'{"index_columns": ["other"], "columns": [], "column_indexes": []}',
+        b'{"index_columns": [], "column_indexes": [], "columns": [{"name": "x", "field_name": "x", '
+        b'"pandas_type": "object", "numpy_type": "no.such", "metadata": null}]}',
+    ],
+)  # fmt: skip
+def test_what_a_parquet_file_says_about_pandas_may_be_anything(tmp_path, said):
+    table = pa.table({"x": [1.0, 2.0], "y": ["a", "b"]}).replace_schema_metadata({b"pandas": said})
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    assert read(tmp_path / "rows.parquet", "y").inputs["x"].tolist() == [1.0, 2.0]
+    (block,) = read_blocks(tmp_path / "rows.parquet", "y", Reading(numbers=["x"]))
+    assert block.inputs["x"].tolist() == [1.0, 2.0]

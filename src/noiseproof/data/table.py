@@ -127,7 +127,7 @@ def read_frame(
     suffix = table_suffix(path) or ".csv"
     with readable(path, encoding):
         if suffix in PARQUET:
-            return Table(_parquet(path, label))
+            return Table(_parquet(path))
         file = Delimited.look(path, suffix, encoding)
         kept = {*texts, *commas} if file.separator == ";" else texts
         frame = file.frame(label=label, texts=kept, hears=hears)
@@ -138,17 +138,69 @@ def read_frame(
         return Table(frame.assign(**{name: inputs[name] for name in found}), tuple(found))
 
 
-def _parquet(path: Path, label: str | None) -> Any:
+def _parquet(path: Path) -> Any:
     from pyarrow import parquet  # type: ignore[import-untyped]
 
     with path.open("rb") as file:  # a name that is not UTF-8 is for Python to open
-        table = parquet.ParquetFile(file).read()
-    frame = table.to_pandas()
-    if label in frame.columns and label in table.column_names:
-        # By way of floats, as pandas has them where some are missing, integers would be rounded.
-        labels = table.column(label).to_pandas(integer_object_nulls=True)
-        frame[label] = labels.set_axis(frame.index)
+        return as_frame(parquet.ParquetFile(file).read(), str(path))
+
+
+def as_frame(table: Any, where: str = "the table") -> Any:
+    """Return a table of pyarrow or polars as a DataFrame; integers beside gaps stay integers.
+
+    pandas would make floats of them: labels and names of 16 digits and more would be rounded.
+    """
+    if not hasattr(table, "to_pandas") and hasattr(table, "collect"):
+        table = table.collect()  # a lazy frame of polars
+    frame = _to_pandas(table, where)
+    if not frame.columns.is_unique:
+        return frame  # for somebody else to refuse
+    for name in frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]:
+        column = table[name]
+        column = column.to_arrow() if hasattr(column, "to_arrow") else column  # of polars
+        if "int" in str(getattr(column, "type", "")):
+            frame[name] = _integers(column).set_axis(frame.index)
     return frame
+
+
+def _to_pandas(table: Any, where: str) -> Any:
+    wrong = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
+    try:
+        return table.to_pandas()
+    except wrong:
+        if not hasattr(table, "replace_schema_metadata"):
+            raise
+    try:  # what a file says about pandas may be anything
+        return table.replace_schema_metadata(None).to_pandas()
+    except wrong as error:
+        raise DataError(f"{where}: cannot be read ({str(error).partition(chr(10))[0]})") from None
+
+
+def is_odd(column: Any) -> bool:
+    """Return whether a column is of a type of Arrow's that pandas can do next to nothing with."""
+    import pandas as pd
+
+    if not isinstance(column.dtype, pd.ArrowDtype):
+        return False
+    from pyarrow import types
+
+    found, known = column.dtype.pyarrow_dtype, ("string", "large_string", "binary", "large_binary")
+    simple = types.is_primitive(found) and not types.is_interval(found)
+    return not (simple or types.is_decimal(found) or types.is_null(found) or str(found) in known)
+
+
+def as_objects(column: Any) -> Any:
+    """Return a column of Arrow's as one of Python's objects, or of categories."""
+    return column.array.__arrow_array__().to_pandas().set_axis(column.index)
+
+
+def _integers(column: Any) -> Any:
+    import pandas as pd
+
+    unsigned = str(column.type).startswith("u")
+    return pd.Series(
+        column.to_pandas(integer_object_nulls=True), dtype="UInt64" if unsigned else "Int64"
+    )
 
 
 def content_size(path: Path) -> int:

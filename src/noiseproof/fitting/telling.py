@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.noise.matrix import Doubles
+from noiseproof.prepare.forms import LARGEST
 from noiseproof.prepare.words import count_words, words
 
 Codes = NDArray[np.int64]
@@ -122,7 +123,7 @@ class Column:
         if not is_numeric_dtype(self.values) or is_bool_dtype(self.values):
             return None
         found = self.values.to_numpy(np.float64, na_value=np.nan)
-        return np.where(np.isfinite(found), found, np.nan)
+        return np.where(np.abs(found) <= LARGEST, found, np.nan)
 
     @cached_property
     def _moments(self) -> tuple[Doubles, float]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.data.delimited import separator_of
+from noiseproof.data.table import as_frame
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.files.spreadsheet import unescape
 from noiseproof.fitting.reviewed import read_text
@@ -38,7 +39,8 @@ def trusted_rows(trusted: Any, names: Sequence[int | str], classes: Classes) -> 
     where, rows, labels = _columns(trusted)
     codes = classes.codes(labels, where)
     at = {str(name): i for i, name in enumerate(names)}
-    texts = [_name(row) for row in rows]
+    named = [_name(row) for row in rows]
+    texts = [text if text in at else text.strip() for text in named]
     for text in texts:
         if text not in at:
             raise DataError(
@@ -62,7 +64,7 @@ def _columns(trusted: Any) -> tuple[str, Sequence[Any], Any]:
         where = str(trusted)
         trusted = _table(where)
     if hasattr(trusted, "to_pandas"):  # of polars or pyarrow
-        trusted = trusted.to_pandas()
+        trusted = as_frame(trusted)
     if hasattr(trusted, "columns"):
         if "fingerprint" in trusted.columns:  # its doubtful rows were not drawn at random
             raise DataError(f"{where}: was exported by the review page; give it as --reviewed")
@@ -74,7 +76,10 @@ def _columns(trusted: Any) -> tuple[str, Sequence[Any], Any]:
         rows, labels = trusted
     except (TypeError, ValueError):
         raise DataError(f"{where}: expected a file, a DataFrame, or (rows, labels)") from None
-    rows, labels = list(rows), labels if hasattr(labels, "__len__") else list(labels)
+    try:
+        rows, labels = list(rows), labels if hasattr(labels, "__len__") else list(labels)
+    except TypeError:
+        raise DataError(f"{where}: expected rows and labels, got {trusted!r}") from None
     if len(rows) != len(labels):
         raise DataError(f"{where}: {counted(len(rows), 'row')} but {counted(len(labels), 'label')}")
     return where, rows, labels
@@ -83,7 +88,7 @@ def _columns(trusted: Any) -> tuple[str, Sequence[Any], Any]:
 def _name(row: Any) -> str:
     """Return the name of a row: 3 for 3.0, and for a number in a tensor."""
     row = row.item() if hasattr(row, "item") else row
-    return str(int(row) if isinstance(row, float) and row.is_integer() else row).strip()
+    return str(int(row) if isinstance(row, float) and row.is_integer() else row)
 
 
 def _table(path: str) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from noiseproof.data.delimited import Delimited, as_labels
-from noiseproof.data.table import PARQUET, readable, table_suffix
+from noiseproof.data.table import PARQUET, as_frame, readable, table_suffix
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
 from noiseproof.prepare.inputs import as_samples
@@ -152,7 +152,7 @@ def of_frame(X: Any, label: Any, answers: Any, **options: Any) -> Asked:
     import pandas as pd
 
     if hasattr(answers, "to_pandas"):
-        answers = answers.to_pandas()
+        answers = as_frame(answers)
     name = label if isinstance(label, str) else None
     samples = as_samples(X, name, labelled=False, **options)
     seen = samples
@@ -217,7 +217,8 @@ def _wide(samples: Samples, seen: Samples, columns: Any, where: str) -> Asked:
     if all(isinstance(value, str) for value in labels[labels.notna()]):
         labels = as_labels(labels.fillna("").astype(str))
     else:
-        labels = labels.infer_objects()
+        typed = labels.infer_objects()
+        labels = labels if typed.dtype.kind == "f" else typed  # floats would round integers
     people = np.repeat([str(name) for name in columns.columns], len(columns))
     of = np.tile(np.arange(len(columns)), columns.shape[1])
     rows = samples.rows or tuple(range(len(samples)))

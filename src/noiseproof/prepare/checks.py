@@ -111,10 +111,21 @@ def hashes(samples: Samples) -> NDArray[np.uint64] | None:
     inputs: Any = samples.inputs
     if samples.kind == "table":
         try:
-            return np.asarray(pd.util.hash_pandas_object(inputs, index=False), dtype=np.uint64)
+            plain = inputs.astype(_without_masks(inputs))
+            return np.asarray(pd.util.hash_pandas_object(plain, index=False), dtype=np.uint64)
         except TypeError:  # a column of lists
             return None
     return row_hashes(inputs)
+
+
+def _without_masks(frame: Any) -> dict[str, str]:
+    """Return as what to hash columns with gaps in types of pandas' own: as a CSV has them."""
+    types = {name: getattr(frame[name].dtype, "numpy_dtype", None) for name in frame}
+    return {
+        name: "object" if dtype.kind == "b" else "float64"
+        for name, dtype in types.items()
+        if dtype is not None and dtype.kind in "biuf" and frame[name].isna().any()
+    }
 
 
 def row_hashes(inputs: Any) -> NDArray[np.uint64]:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.data.table import as_frame, as_objects, is_odd
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.prepare.forms import plain
 
@@ -150,14 +151,24 @@ def _as_text(labels: Any, where: str) -> tuple[list[str | None], Kind, str]:
     """Return each label as text, None where it is missing, and what the labels were."""
     import pandas as pd
 
+    if hasattr(labels, "columns"):
+        labels = _only_column(labels, where)
     column = labels
     if not isinstance(labels, pd.Series):
         values = _plain(labels, where)
         column = pd.Series(values, dtype=object if values.dtype.kind in "UO" else None)
+    if is_odd(column):
+        column = as_objects(column)
     if pd.api.types.is_complex_dtype(column) or _any(column, (complex, np.complexfloating)):
         raise DataError(f"{where}: labels are complex numbers, not classes")
     if isinstance(column.dtype, pd.CategoricalDtype):
-        column = pd.Series(np.asarray(column))
+        whole = column.cat.categories.dtype.kind in "iu" and column.isna().any()
+        column = pd.Series(list(column), dtype=object) if whole else pd.Series(np.asarray(column))
+    elif isinstance(column.dtype, pd.SparseDtype):
+        column = column.sparse.to_dense()
+    elif isinstance(column.dtype, pd.ArrowDtype) and column.dtype.kind == "M":
+        zone = getattr(column.dtype.pyarrow_dtype, "tz", None)
+        column = column if zone else column.astype(column.dtype.numpy_dtype)
     column = column.reset_index(drop=True)
     missing = column.isna().to_numpy()
     present = column[~missing]
@@ -170,12 +181,38 @@ def _as_text(labels: Any, where: str) -> tuple[list[str | None], Kind, str]:
         kind, texts = "integer", [str(number) for number in _whole(present, where)]
         dtype = _dtype(column, texts)
     else:
-        texts = [str(value) for value in present]
-        _check_text(texts, where)
+        texts = _texts(present, where)
     out: list[str | None] = [None] * len(column)
     for at, text in zip(np.flatnonzero(~missing), texts, strict=True):
         out[at] = text if text.strip() else None
     return out, kind, dtype
+
+
+def _only_column(labels: Any, where: str) -> Any:
+    """Return the one column of a table of labels."""
+    labels = labels if hasattr(labels, "iloc") else as_frame(labels)
+    if labels.shape[1] != 1:
+        raise DataError(f"{where}: expected one label a row, got labels of shape {labels.shape}")
+    return labels.iloc[:, 0]
+
+
+def _texts(present: Any, where: str) -> list[str]:
+    """Return labels as texts: bytes as what they encode, anything else as Python writes it."""
+    try:
+        texts = [v.decode() if isinstance(v, bytes) else str(v) for v in present]
+    except UnicodeDecodeError as error:
+        raise DataError(f"{where}: label {error.object!r} is not UTF-8 text") from None
+    _check_text(texts, where)
+    if present.dtype == object:
+        first: dict[str, Any] = {}
+        for text, value in zip(texts, present, strict=True):
+            other = first.setdefault(text, value)
+            if isinstance(other, str) != isinstance(value, str):
+                raise DataError(
+                    f"{where}: labels {other!r} and {value!r} are of different types; make them "
+                    "all text, or all numbers"
+                )
+    return texts
 
 
 def _check_text(texts: Sequence[str], where: str) -> None:
@@ -201,6 +238,8 @@ def _plain(labels: Any, where: str) -> Any:
         labels[masked] = None
     try:
         values = np.asarray(labels)
+        if values.dtype.kind == "f" and hasattr(labels, "to_pylist"):
+            labels = labels.to_pylist()  # pyarrow's integers beside gaps
     except ValueError:
         raise DataError(f"{where}: expected one label a row, got lists as labels") from None
     if values.ndim == 2 and values.shape[1] == 1:

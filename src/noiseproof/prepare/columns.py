@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.forms import LARGEST
+from noiseproof.prepare.notes import UNREADABLE, Notes
 from noiseproof.prepare.values import as_days, as_numbers, as_text
 
 #: A column with values further out than this many inter-quartile ranges is squashed.
@@ -29,6 +30,7 @@ class Number:
         spread: where not 0, x is first replaced by asinh((x - median) / spread), for columns with
             a few huge values.
         missing: the share of values that were missing; where not 0, a second feature marks them.
+        infinite: the share of values that were infinite, which count as missing.
     """
 
     kind: ClassVar[str] = "number"
@@ -38,18 +40,21 @@ class Number:
     std: float
     spread: float = 0.0
     missing: float = 0.0
+    infinite: float = 0.0
 
     @classmethod
     def learn(cls, name: str, values: NDArray[np.float64]) -> "Number":
         """Measure a column that has at least two different values."""
         present = values[np.isfinite(values)]
         low, median, high = np.quantile(present, [0.25, 0.5, 0.75])
-        spread = 0.0
-        if np.abs(present - median).max() > FAR * (high - low) > 0:
+        furthest, spread = float(np.abs(present - median).max()), 0.0
+        # Where the quartiles all but touch, quotients would be too large for a float.
+        if furthest > FAR * (high - low) > furthest / LARGEST:
             spread, present = float(high - low), np.arcsinh((present - median) / (high - low))
         mean, std = float(present.mean()), float(present.std()) or 1.0
         missing = (len(values) - len(present)) / len(values)
-        return cls(name, float(median), mean, std, spread, missing)
+        infinite = float(np.isinf(values).mean())
+        return cls(name, float(median), mean, std, spread, missing, infinite)
 
     @property
     def features(self) -> list[str]:
@@ -60,6 +65,11 @@ class Number:
     def indicators(self) -> list[bool]:
         """Which of its features are 0 or 1."""
         return [False, True][: len(self.features)]
+
+    @property
+    def _unread(self) -> float:
+        """The share of values that cannot be read where nothing has changed since the fit."""
+        return min(1.0, 2 * self.infinite / max(1 - self.missing + self.infinite, 1e-9))
 
     def fill(self, column: Any, out: Block, notes: Notes) -> None:
         """Write the features of a column into ``out`` (N, width); count what could not be read."""
@@ -75,7 +85,7 @@ class Number:
         notes.tally(
             self.name, rows=len(values), missing=int(empty.sum()), often_missing=self.missing,
             unread=int(unread.sum()), problem="cannot be read as numbers",
-            examples=_first(column, unread),
+            examples=_first(column, unread), tolerated=max(UNREADABLE, self._unread),
         )  # fmt: skip
 
 

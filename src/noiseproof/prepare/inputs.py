@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from noiseproof.data.table import as_frame
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.forms import as_inputs, check_range, plain
 from noiseproof.prepare.pictures import encode_array
@@ -35,12 +36,11 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
     given = [n for n in ("embeddings", "encoding") if options.get(n) is not None]
     if given:
         raise ParameterError(f"{given[0]}: expected beside a path alone")
-    if y is not None and not hasattr(y, "__len__"):
-        y = list(y)
+    y = _sized(y)
     if y is None and labelled:
         raise ParameterError("expected labels: fit(X, y), or the name of their column")
-    if hasattr(X, "to_pandas"):  # of polars or pyarrow
-        X = X.to_pandas()
+    if hasattr(X, "to_pandas") or hasattr(X, "collect_schema"):  # of polars or pyarrow
+        X = as_frame(X)
     if hasattr(X, "columns"):
         return _frame(X, y, labelled)
     inputs = _array(X)
@@ -48,6 +48,20 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
         raise DataError(f"{counted(inputs.shape[0], 'row')} but {counted(len(y), 'label')}")
     samples = Samples("the data", inputs, y)
     return encode_array(samples, options.get("encoder"), options.get("progress", SILENT))
+
+
+def _sized(y: Any) -> Any:
+    """Return labels that have a length, such as those of a generator."""
+    try:
+        if y is not None:
+            len(y)
+        return y
+    except TypeError:
+        pass
+    try:
+        return list(y)
+    except TypeError:
+        raise DataError(f"expected one label a row, got {y!r}") from None
 
 
 def _frame(frame: Any, y: Any, labelled: bool) -> Samples:

@@ -10,7 +10,10 @@ from noiseproof.data.memory import Budget, check_fits
 from noiseproof.data.table import (
     PARQUET,
     Table,
+    as_frame,
+    as_objects,
     content_size,
+    is_odd,
     read_frame,
     readable,
     table_suffix,
@@ -120,7 +123,7 @@ def _parquet_blocks(
         columns = tuple(file.schema_arrow.names)
         only, total, done = _only(columns, wanted), file.metadata.num_rows, 0
         for batch in file.iter_batches(batch_size=rows, columns=only):
-            frame = tidy(batch.to_pandas(), str(path))
+            frame = tidy(as_frame(batch, str(path)), str(path))
             done += len(frame)
             progress.update(done, total)
             yield Samples(shown(path.name), frame, others=_others(columns, only, label))
@@ -141,7 +144,18 @@ def _joined(tables: list[Table]) -> Table:
         return tables[0]
     import pandas as pd
 
-    return Table(pd.concat([table.frame for table in tables], ignore_index=True))
+    frames = [table.frame for table in tables]
+    for name in dict.fromkeys(name for frame in frames for name in frame):
+        parts = [frame[name] for frame in frames if name in frame]
+        if len({part.dtype.kind for part in parts}) > 1 and any(map(_is_long, parts)):
+            # Beside floats, perhaps of gaps alone, these integers would be rounded.
+            frames = [f.astype({name: object}) if name in f else f for f in frames]
+    return Table(pd.concat(frames, ignore_index=True))
+
+
+def _is_long(column: Any) -> bool:
+    """Return whether a column has integers that a float cannot hold exactly."""
+    return column.dtype.kind in "iu" and bool((column > 2**53).any() or (column < -(2**53)).any())
 
 
 def _samples(path: Path, table: Table, label: str | None, labelled: bool, alone: bool) -> Samples:
@@ -165,6 +179,8 @@ def tidy(frame: Any, where: str) -> Any:
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise DataError(f"{where}: two columns are called {repeated[0]!r}")
+    odd = {name: as_objects(frame[name]) for name in frame if is_odd(frame[name])}
+    frame = frame.assign(**odd) if odd else frame
     spans = [name for name in frame if _is_span(frame[name])]
     return frame.astype(dict.fromkeys(spans, "timedelta64[ns]")) if spans else frame
 

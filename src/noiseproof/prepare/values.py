@@ -126,6 +126,10 @@ def which_first(texts: Any) -> bool | None:
 
 
 def _days(column: Any) -> NDArray[np.float64]:
+    if str(column.dtype).startswith(
+        ("date32", "date64")
+    ):  # Arrow's own, which pandas knows no zone of
+        column = column.astype("datetime64[s]")
     if column.dt.tz is not None:
         column = column.dt.tz_convert(None)
     seconds = column.to_numpy().astype("datetime64[s]").astype(np.float64)
