@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -214,6 +215,55 @@ def test_a_file_that_comes_while_the_folder_is_written_survives(tmp_path: Path) 
         race()
     assert (out / "late").read_text() == "mine"
     assert (out / "one").read_text() == "old"
+
+
+def test_what_comes_while_it_is_written_is_not_replaced_without_force(tmp_path: Path) -> None:
+    """Two runs with one destination: the second one to finish loses nothing of the first."""
+    out, file = tmp_path / "out", tmp_path / "file"
+
+    def folder() -> None:
+        with files.replacing(out) as made:
+            (made / "one").write_text("late")
+            write_folder(out, "first")
+
+    def late(stream: BinaryIO) -> None:
+        stream.write(b"late")
+        file.write_text("first")
+
+    with pytest.raises(ParameterError, match="nothing is overwritten without --force"):
+        folder()
+    with pytest.raises(ParameterError, match="nothing is overwritten without --force"):
+        files.write(file, late, force=False)
+    assert ((out / "one").read_text(), file.read_text()) == ("first", "first")
+    assert sorted(os.listdir(tmp_path)) == ["file", "out"]
+    files.write(file, late)
+    files.write(tmp_path / "new", "new", force=False)
+    assert (file.read_text(), (tmp_path / "new").read_text()) == ("late", "new")
+    assert sorted(os.listdir(tmp_path)) == ["file", "new", "out"]
+
+
+def test_without_hard_links_nothing_is_replaced_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def link(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", link)
+    files.write(tmp_path / "file", "first", force=False)
+    with pytest.raises(ParameterError, match="exists"):
+        files.write(tmp_path / "file", "late", force=False)
+    assert (tmp_path / "file").read_text() == "first"
+
+
+def test_a_folder_of_many_files_is_known_again(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with files.replacing(out) as made:
+        (made / "one").touch()
+    facts = {f"{number:0>240}": {"bytes": 0, "sha256": "0" * 64} for number in range(4000)}
+    content = json.loads((out / files.MANIFEST).read_text())
+    content["files"] |= facts
+    (out / files.MANIFEST).write_text(json.dumps(content))
+    assert files.not_ours(out) == []
 
 
 def test_what_file_browsers_leave_is_no_reason_to_refuse(tmp_path: Path) -> None:

@@ -322,3 +322,15 @@ def test_mistakes_about_a_folder_are_one_line(photos, tmp_path, capsys):
         assert err.count("\n") == 1
     assert not (tmp_path / "clean").exists()
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "mine"
+
+
+def test_a_manifest_of_somebody_elses_is_not_lost(photos, tmp_path, capsys):
+    home, fitted = photos
+    reviewed = tmp_path / "r.csv"
+    decided_photos(reviewed, fitted, [("cat/0.png", "cat", "<b>dog")])
+    shutil.copytree(home / "pets", tmp_path / "pets")
+    (tmp_path / "pets" / "manifest.json").write_text('{"files": {"cat/0.png": "by Ann"}}')
+    command = ["clean", str(tmp_path / "pets"), "--reviewed", str(reviewed)]
+    assert main([*command, "--out", str(tmp_path / "clean")]) == 2
+    assert "manifest.json" in capsys.readouterr().err
+    assert not (tmp_path / "clean").exists()

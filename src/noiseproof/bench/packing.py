@@ -32,7 +32,7 @@ def pack_grid(grid: Grid, store: Store, folder: Path, force: bool = False) -> tu
     if not own:
         raise DataError(f"{store.path}: no record of {grid.name} to pack")
     ordered = sorted(own.values(), key=lambda f: store.files(f.record).name)
-    files.write(path, pack(found.values for found in ordered))
+    files.write(path, pack(found.values for found in ordered), force)
     return path, len(ordered)
 
 

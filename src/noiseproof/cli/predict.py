@@ -57,7 +57,7 @@ def predict(
         progress.step("predict")
         found = predict_file(
             model, file, out, embeddings=embeddings, encoding=encoding, strict=strict,
-            progress=progress,
+            force=force, progress=progress,
         )  # fmt: skip
     for line in found.warnings:
         print(f"warning: {printable(line)}", file=sys.stderr)

@@ -20,7 +20,7 @@ def check_file(path: Path, force: bool = False) -> None:
     """
     with explained(path):
         if os.path.lexists(path):
-            _ask_force(path, force)
+            ask_force(path, force)
             if path.is_symlink() or not path.is_file():
                 # It would be replaced by a file: a device, a pipe or a link would be gone.
                 raise ParameterError(f"{path} is not a plain file; it is left as it is")
@@ -37,7 +37,7 @@ def check_folder(path: Path, force: bool = False) -> None:
     with explained(path):
         clean(path)
         if os.path.lexists(path):
-            _ask_force(path, force)
+            ask_force(path, force)
             if path.is_symlink() or not path.is_dir():
                 raise ParameterError(f"{path} is not a folder; it is left as it is")
             check_ours(path, path)
@@ -61,7 +61,8 @@ def check_name(path: Path) -> None:
         raise ParameterError(f"{str(path)!r} names no file or folder to write")
 
 
-def _ask_force(path: Path, force: bool) -> None:
+def ask_force(path: Path, force: bool) -> None:
+    """Raise ParameterError for what is there, unless it may be replaced."""
     if not force:
         raise ParameterError(f"{path} exists; nothing is overwritten without --force")
 

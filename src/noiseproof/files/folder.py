@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from noiseproof.files.destination import check_folder, check_ours
+from noiseproof.files.destination import ask_force, check_folder, check_ours
 from noiseproof.files.manifest import write_manifest
 from noiseproof.files.part import explained, part, sync
 
@@ -37,6 +37,7 @@ def replacing(folder: str | Path, force: bool = False) -> Iterator[Path]:
                 sync(Path(root, name))
             sync(Path(root))
         if os.path.lexists(folder):
+            ask_force(folder, force)  # another process may have been quicker
             made.chmod(folder.stat().st_mode & 0o777)
             exchange(made, folder)
             try:

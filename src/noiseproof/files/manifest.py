@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 MANIFEST = "manifest.json"
+_WRITER = "noiseproof"
 
-#: No manifest of ours is larger; a larger file is not read.
-_LARGEST = 1 << 20
+#: No manifest of ours is larger (some 100,000 pictures); a larger file is not read.
+_LARGEST = 1 << 24
 
 #: What file browsers leave in every folder they show.
 _LITTER = {".DS_Store", "Thumbs.db", "desktop.ini"}
@@ -19,7 +20,7 @@ _LITTER = {".DS_Store", "Thumbs.db", "desktop.ini"}
 def write_manifest(folder: Path) -> None:
     """List every file under ``folder`` in its manifest."""
     listed = {name: _facts(path) for name, path in _entries(folder) if name != MANIFEST}
-    content = {"written_by": "noiseproof", "files": dict(sorted(listed.items()))}
+    content = {"written_by": _WRITER, "files": dict(sorted(listed.items()))}
     text = json.dumps(content, indent=1, ensure_ascii=False)
     (folder / MANIFEST).write_text(text + "\n", encoding="utf-8", errors="surrogateescape")
 
@@ -59,7 +60,8 @@ def _listed(folder: Path) -> dict[str, Any]:
         content = json.loads(text)
     except (OSError, ValueError, RecursionError):
         return {}
-    files = content.get("files") if isinstance(content, dict) else None
+    ours = isinstance(content, dict) and content.get("written_by") == _WRITER
+    files = content.get("files") if ours else None
     return files if isinstance(files, dict) else {}
 
 

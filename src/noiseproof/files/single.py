@@ -6,17 +6,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from noiseproof.files.destination import ask_force
 from noiseproof.files.part import clean, explained, make_folder, part, sync
 
 
 def write(
-    path: str | Path, content: str | bytes | memoryview | Callable[[BinaryIO], object]
+    path: str | Path,
+    content: str | bytes | memoryview | Callable[[BinaryIO], object],
+    force: bool = True,
 ) -> None:
     """Write a file that is the old one or the new one whenever the machine stops.
 
     Args:
         path: where it shall be; missing folders are made.
         content: text (written as UTF-8), bytes, or a function that writes into an open file.
+        force: replace what is there by then; otherwise that is an error, and it is left alone.
     """
     path = Path(path)
     with explained(path):
@@ -31,5 +35,18 @@ def write(
             with suppress(OSError):  # who may read the old file may read the new one
                 os.chmod(made, path.stat().st_mode & 0o777)
             os.fsync(handle)
-            os.replace(made, path)
+            if force:
+                os.replace(made, path)
+            else:
+                _put(made, path)
         sync(path.parent)
+
+
+def _put(made: Path, path: Path) -> None:
+    """Give a file its name, unless something has that name."""
+    with suppress(OSError):
+        os.link(made, path)  # the only way to rename that never replaces anything
+        return
+    if os.path.lexists(path):
+        ask_force(path, force=False)
+    os.replace(made, path)  # a file system without hard links

@@ -87,14 +87,14 @@ def clean(
     if path.is_dir():
         rows, changes = clean_folder(path, out, reviewed, folder, proposals, force)
     else:
-        rows, changes = _table(path, out, label, reviewed, folder, proposals, encoding)
-    files.write(changes_file, listed(changes))
+        rows, changes = _table(path, out, label, reviewed, folder, proposals, encoding, force)
+    files.write(changes_file, listed(changes), force)
     return Cleaned(out, changes_file, rows, tuple(changes))
 
 
 def _table(
     path: Path, out: Path, label: str | None, reviewed: str | Path | None, folder: Path,
-    proposals: float | None, encoding: str | None,
+    proposals: float | None, encoding: str | None, force: bool,
 ) -> tuple[int, list[Change]]:  # fmt: skip
     """Write a table again; return how many rows it has, and what was changed."""
     label = label if label is not None else _label(folder, path)
@@ -104,7 +104,7 @@ def _table(
     given = Given(range(len(samples)), codes, classes, samples.name, own)
     changes = corrections(given, reviewed, folder, proposals)
     new = {row: change.new for row, change in changes.items()}
-    files.write(out, _content(path, out, label, new, codes, classes, encoding))
+    files.write(out, _content(path, out, label, new, codes, classes, encoding), force)
     return len(samples), list(changes.values())
 
 

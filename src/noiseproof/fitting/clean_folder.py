@@ -32,6 +32,10 @@ def clean_folder(
     one, other = path.resolve(), out.resolve()
     if one == other or one in other.parents or other in one.parents:
         raise ParameterError(f"{out}: neither inside {path} nor around it; choose another place")
+    if files.MANIFEST in files.not_ours(path):
+        raise ParameterError(
+            f"{path / files.MANIFEST}: the copy has a list of its files under this name; rename it"
+        )
     files.check_folder(out, force)
     samples = read_image_folder(path, SIDE, labelled=True)
     codes, classes = encode(samples.labels, samples.name)

@@ -53,6 +53,7 @@ def predict_file(
     embeddings: str | Path | None = None,
     encoding: str | None = None,
     strict: bool = False,
+    force: bool = True,
     progress: Progress = SILENT,
 ) -> Predicted:
     """Write predictions for a file, one row for each of its rows, all or nothing.
@@ -68,6 +69,7 @@ def predict_file(
         embeddings: a file of features for the rows, if the model was fitted to embeddings.
         encoding: the encoding of a text file; None is UTF-8.
         strict: whether columns that have changed since the fit are an error.
+        force: whether to replace a file that is there when the predictions are.
         progress: receives how much has been read.
     """
     if model.embeddings and embeddings is None:
@@ -85,7 +87,7 @@ def predict_file(
         if strict and found[0].warnings:
             raise DataError(f"{path}: {'; '.join(found[0].warnings)} (--strict)")
 
-    files.write(out, write)
+    files.write(out, write, force)
     return found[0]
 
 
