@@ -11,6 +11,7 @@ from PIL import Image
 from pyarrow import parquet
 
 from noiseproof.data import memory
+from noiseproof.data.images import decode
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import Classes, encode
@@ -365,3 +366,35 @@ def test_what_a_parquet_file_says_about_pandas_may_be_anything(tmp_path, said):
     assert read(tmp_path / "rows.parquet", "y").inputs["x"].tolist() == [1.0, 2.0]
     (block,) = read_blocks(tmp_path / "rows.parquet", "y", Reading(numbers=["x"]))
     assert block.inputs["x"].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "kind"),
+    [
+        ("16.png", 257, np.uint16), ("16.tiff", 257, np.uint16), ("32.tiff", 257, np.int32),
+        ("float.tiff", 1, np.float32), ("share.tiff", 1 / 255, np.float32),
+        ("small.tiff", 1, np.int32),
+    ],
+)  # fmt: skip
+def test_greys_of_more_than_8_bits_are_the_same_picture(tmp_path, name, scale, kind):
+    pixels = np.arange(0, 256, 4, dtype=np.uint8).reshape(8, 8)
+    Image.fromarray(pixels).save(tmp_path / "8.png")
+    Image.fromarray((pixels.astype(float) * scale).astype(kind)).save(tmp_path / name)
+    for size, grey in ((8, True), (4, False), (None, True)):
+        deep, plain = (decode(tmp_path / n, size, grey) for n in (name, "8.png"))
+        assert np.array_equal(deep, plain)
+
+
+def test_greys_that_are_no_greys_are_one_line(tmp_path):
+    Image.fromarray(np.full((4, 4), -5, np.int32)).save(tmp_path / "depth.tiff")
+    with pytest.raises(DataError, match="not between 0 and 65535"):
+        decode(tmp_path / "depth.tiff")
+
+
+def test_a_stray_picture_of_one_pixel_does_not_make_all_as_small(tmp_path):
+    for kind in ("cat", "dog"):
+        (tmp_path / kind).mkdir()
+        for number in range(6):
+            Image.new("RGB", (20, 24)).save(tmp_path / kind / f"{number}.png")
+    Image.new("RGB", (1, 1)).save(tmp_path / "cat" / "pixel.gif")
+    assert read(tmp_path).inputs.shape == (13, 3, 20, 20)

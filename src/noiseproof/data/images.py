@@ -1,6 +1,7 @@
 """Decoding one image file."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -8,9 +9,16 @@ import numpy.typing as npt
 from noiseproof.errors import DataError
 from noiseproof.extras import need
 
+if TYPE_CHECKING:
+    from PIL import Image
+
 SUFFIXES = frozenset(
     {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
 )
+
+
+#: How Pillow's names of greys with more than 8 bits begin.
+DEEP = ("I", "F")
 
 
 def is_image(path: Path) -> bool:
@@ -31,11 +39,12 @@ def decode(path: Path, size: int | None = None, grey: bool = True) -> npt.NDArra
 
     try:
         with Image.open(path) as file:
-            keep = grey and file.mode in ("1", "L")
+            deep = file.mode.startswith(DEEP)
+            keep = grey and (deep or file.mode in ("1", "L"))
             if size is not None:
                 # JPEG can decode at a fraction of its size, for a fraction of the work.
                 file.draft(None, (size, size))
-            picture = file.convert("L" if keep else "RGB")
+            picture = (eight_bits(file) if deep else file).convert("L" if keep else "RGB")
             if size is not None:
                 ImageOps.exif_transpose(picture, in_place=True)  # as the camera was held
         if size is not None and picture.size != (size, size):
@@ -44,6 +53,28 @@ def decode(path: Path, size: int | None = None, grey: bool = True) -> npt.NDArra
         raise DataError(f"{path}: cannot be read as an image ({_reason(error)})") from None
     array = np.array(picture, np.uint8)
     return array[None] if array.ndim == 2 else np.ascontiguousarray(array.transpose(2, 0, 1))
+
+
+def eight_bits(picture: "Image.Image") -> "Image.Image":
+    """Return a picture of 16-bit or 32-bit greys as 8-bit ones; Pillow would make them white.
+
+    Greys of 16 bits are divided by 257. Floats up to 1 are taken for shares of white.
+    """
+    from PIL import Image
+
+    if not picture.mode.startswith(DEEP):
+        return picture
+    values = np.asarray(picture, np.float64)
+    if not (np.isfinite(values).all() and values.min() >= 0 and values.max() <= 65535):
+        raise ValueError("its greys are not between 0 and 65535")
+    most = values.max()
+    if picture.mode.startswith("I;16") or most > 255:
+        values = values / 257
+    elif picture.mode == "F" and most <= 1:
+        values = values * 255
+    made = Image.fromarray(np.round(values).astype(np.uint8))
+    made.info.update(picture.info)
+    return made
 
 
 def dimensions(path: Path) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.data.images import eight_bits
 from noiseproof.prepare.file_names import shown
 
 #: The longest side of a thumbnail, where there are at most so many of them: a page of 10,000
@@ -64,7 +65,7 @@ class Pictures:
         try:
             with Image.open(path) as file:
                 file.draft("RGB", (side, side))  # JPEG decodes at a fraction of its size
-                picture = ImageOps.exif_transpose(file).convert("RGB")
+                picture = eight_bits(ImageOps.exif_transpose(file)).convert("RGB")
             return _encoded(picture, side)
         except (OSError, SyntaxError, ValueError, Warning, Image.DecompressionBombError):
             return ""
