@@ -1,5 +1,7 @@
 """Equal data, equal answers: the form that rows come in changes nothing."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ import torch
 from noisy_tables import blobs
 from scipy import sparse
 
+from noiseproof.cli import main
 from noiseproof.errors import DataError, DataWarning
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load
@@ -17,6 +20,7 @@ from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 
+RNG = np.random.default_rng(0)
 #: So few that nothing is compared, which is quick.
 FRAME, _, _ = blobs(90)
 #: Small multiples of 1/4, which bfloat16 holds, far from 0: a mean that is not subtracted shows.
@@ -293,3 +297,40 @@ def test_a_large_sparse_matrix_is_never_dense_whole():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.5 * 8 * wide.shape[0] * wide.shape[1]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, lambda X: X.astype(np.int64)])
+def test_columns_that_float32_cannot_tell_apart_are_said(form):
+    """Equal data would give another answer as a table: one line says so, and how to mend it."""
+    near = 1.7e9 + 300 * RNG.normal(size=(60, 2)) + 400 * (np.arange(60) % 2)[:, None]
+    with pytest.warns(DataWarning, match="too small beside the values: columns 0, 1; subtract"):
+        fit(form(near), np.arange(60) % 2, learners="linear", minutes=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(form(near - 1.7e9), np.arange(60) % 2, learners="linear", minutes=0)
+
+
+def test_columns_that_float32_cannot_tell_apart_are_said_of_files(tmp_path, capsys):
+    near = 1.7e9 + 300 * RNG.normal(size=(60, 2)) + 400 * (np.arange(60) % 2)[:, None]
+    np.savez(tmp_path / "d.npz", X=near, y=np.arange(60) % 2)
+    out = str(tmp_path / "out")
+    assert main(["fit", str(tmp_path / "d.npz"), "--out", out, "--quiet", "--minutes", "0"]) == 0
+    assert "warning: differences too small beside the values" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.ma.array([0, 1] * 30, mask=[True] + [False] * 59),
+        pd.Series(["a", None] + ["a", "b"] * 29, dtype="string"),
+        pd.Series([1, None] + [1, 2] * 29, dtype="Int64"),
+    ],
+)
+def test_the_classifier_honours_masks_of_labels(labels):
+    with pytest.raises(DataError, match="some labels are missing"):
+        RobustClassifier("CE").fit(RNG.normal(size=(60, 2)), labels)
+
+
+def test_the_classifier_takes_labels_of_bfloat16():
+    X, y = RNG.normal(size=(60, 2)), torch.arange(60) % 2
+    assert RobustClassifier("CE").fit(X, y.bfloat16()).classes_.tolist() == [0.0, 1.0]

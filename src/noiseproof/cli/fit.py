@@ -138,8 +138,9 @@ def _fit(
         warnings.simplefilter("ignore", DataWarning)  # progress tells them, or the lines below
         fitted = fit_data(file, label, **options, progress=progress)
         fitted.save(folder, force)
-    if silent and fitted.test is not None:
-        for line in fitted.test.warnings:
+    if silent:
+        doubts = fitted.test.warnings if fitted.test is not None else ()
+        for line in (*fitted.doubts, *doubts):
             print(f"warning: {printable(line)}", file=sys.stderr)
     return fitted
 

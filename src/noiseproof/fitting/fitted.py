@@ -45,6 +45,7 @@ class Fitted:
         reviewed: what was decided in a review before the fit; None without one.
         change: the figures without the review and with it; None without one.
         crowd: what several answers a row say; None if rows had one label each.
+        doubts: the notes that make the fit doubtful.
     """
 
     model: Model
@@ -63,6 +64,7 @@ class Fitted:
     reviewed: Reviewed | None = None
     change: BeforeAndAfter | None = None
     crowd: Crowd | None = None
+    doubts: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return (

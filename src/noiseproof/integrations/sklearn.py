@@ -164,6 +164,9 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _labels(y: Any) -> Any:
     """Return labels in a type that scikit-learn recognises."""
+    y = plain(y) if hasattr(y, "detach") else y
+    if np.ma.is_masked(y) or (hasattr(y, "isna") and np.asarray(y.isna()).any()):
+        raise DataError("some labels are missing; leave those rows out")
     nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if nullable is not None and nullable.kind in "biu" and not y.isna().any():
         return y.to_numpy(nullable)

@@ -11,7 +11,7 @@ from noiseproof.data.memory import check_fits
 from noiseproof.data.npz import read_arrays, unpacked_size
 from noiseproof.errors import DataError
 from noiseproof.prepare.file_names import shown
-from noiseproof.prepare.forms import as_inputs
+from noiseproof.prepare.forms import as_inputs, blurred
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import counted
 
@@ -36,7 +36,8 @@ def read_array_file(path: Path, labelled: bool) -> Samples:
         )
     if labels is not None and "classes" in arrays and labels.dtype.kind in "iu":
         labels = _named(labels, arrays["classes"], path)
-    return Samples(shown(path.name), inputs, labels)
+    doubts = blurred(arrays["X"]) if labelled else ()
+    return Samples(shown(path.name), inputs, labels, blurred=doubts)
 
 
 def array_blocks(path: Path, rows: int) -> Iterator[Samples]:

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from noiseproof.errors import DataError
+from noiseproof.prepare.notes import shortlist
 
 #: Rows that are turned into features, or into another form, at a time.
 BLOCK = 8192
@@ -121,6 +122,40 @@ def check_range(X: Any, where: str) -> None:
                 f"{where}: {X[row, column]:g} in row {row}, column {column} is beyond what float32 "
                 f"holds, {LARGEST:.1e}; take logarithms, or another unit"
             )
+
+
+def blurred(X: Any) -> tuple[str, ...]:
+    """Return a line about columns that differ too little for their size to be told in float32.
+
+    Rounding would change their values by more than a hundredth of their standard deviation.
+
+    >>> blurred(np.array([[1e9, 1.0], [1e9 + 1, 3.0], [1e9 + 2, 2.0]]))[0][:48]
+    'differences too small beside the values: columns'
+    """
+    if X.ndim != 2 or X.shape[0] == 0 or X.dtype.itemsize <= 2 or X.dtype == np.float32:
+        return ()
+    if X.dtype.kind not in "iuf" or (sparse.issparse(X) and X.shape[1] > WIDE):
+        return ()
+    first = np.nan_to_num(in_form(X[:1], False)[0].astype(np.float64), posinf=0, neginf=0)
+    total, squares, most, count = (np.zeros(X.shape[1]) for _ in range(4))
+    for start in range(0, X.shape[0], 4096):
+        part = in_form(X[start : start + 4096], False).astype(np.float64)
+        known = np.isfinite(part)
+        part = np.where(known, part, first)
+        most = np.maximum(most, np.abs(part).max(axis=0))
+        total += (part - first).sum(axis=0)
+        squares += ((part - first) ** 2).sum(axis=0)
+        count += known.sum(axis=0)
+    count = np.maximum(count, 1)
+    deviation = np.sqrt(np.maximum(squares / count - (total / count) ** 2, 0))
+    few = np.flatnonzero((deviation > 0) & (most * 2.0**-24 > 0.01 * deviation))
+    if len(few) == 0:
+        return ()
+    names = shortlist(int(column) for column in few)
+    return (
+        f"differences too small beside the values: columns {names}; subtract their means, or give "
+        "a table",
+    )
 
 
 def _stacked(rows: Any) -> Any:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from noiseproof.data.table import as_frame
 from noiseproof.errors import DataError, ParameterError
-from noiseproof.prepare.forms import as_inputs, check_range, plain
+from noiseproof.prepare.forms import as_inputs, blurred, check_range, plain
 from noiseproof.prepare.pictures import encode_array
 from noiseproof.prepare.read import read
 from noiseproof.prepare.reading import Reading
@@ -43,10 +43,11 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
         X = as_frame(X)
     if hasattr(X, "columns"):
         return _frame(X, y, labelled)
+    X = plain(X)
     inputs = _array(X)
     if y is not None and len(y) != inputs.shape[0]:
         raise DataError(f"{counted(inputs.shape[0], 'row')} but {counted(len(y), 'label')}")
-    samples = Samples("the data", inputs, y)
+    samples = Samples("the data", inputs, y, blurred=blurred(X) if labelled else ())
     return encode_array(samples, options.get("encoder"), options.get("progress", SILENT))
 
 
@@ -79,7 +80,6 @@ def _frame(frame: Any, y: Any, labelled: bool) -> Samples:
 
 
 def _array(X: Any) -> Any:
-    X = plain(X)
     if sparse.issparse(X):
         return _sparse(X)
     if X.dtype == object and X.ndim == 2:
