@@ -66,3 +66,65 @@ def test_called_as_torch_is():
     theirs = torch.nn.CrossEntropyLoss(w)
     torch.testing.assert_close(nf.CE(w)(input=Z, target=Y), theirs(input=Z, target=Y))
     assert repr(nf.CE(w)) == "<CE, weight=tensor([1., 2., 3.])>"
+
+
+def not_dense(x):
+    """Yield tensors of the same numbers that no loss reads: sparse, nested, on another device."""
+    yield from (x.to_sparse(), x.to("meta"))
+    if x.dim() == 2:
+        yield torch.sparse_csr_tensor([0, 1, 2, 3, 4], [0, 1, 2, 0], x[:, 0], (4, 3))
+    yield torch.nested.nested_tensor(list(x.reshape(2, -1)))
+    yield torch.nested.nested_tensor(list(x.reshape(2, -1)), layout=torch.jagged)
+
+
+@pytest.mark.filterwarnings("ignore:.*(nested tensors|Sparse CSR|Sparse invariant)")
+@pytest.mark.parametrize("text", ["CE", "AGCE(a=1, q=0.5)", "NCE + MAE", "NLNL"])
+def test_tensors_that_are_not_dense(text):
+    loss, P, w = nf.loss(text), torch.softmax(Z, 1), torch.ones(4)
+    W, H = torch.randn(3, 2), torch.randn(4, 2)
+    calls = [(loss, (odd, Y)) for odd in not_dense(Z)]
+    calls += [(loss, (Z, odd)) for x in (Y, P) for odd in not_dense(x)]
+    calls += [(loss, (Z, y, w.to_sparse())) for y in (Y, P)]
+    calls += [(nf.linear_loss, (odd, W, Y, loss)) for odd in not_dense(H)]
+    calls += [(nf.linear_loss, (H, W, odd, loss)) for odd in not_dense(Y)]
+    if not loss.random:
+        calls += [(loss.derivatives, (Z, odd)) for x in (Y, P) for odd in not_dense(x)]
+    for call, given in calls:
+        with pytest.raises(
+            ShapeError, match=r"\Aexpected .* (dense tensor|on one device), got .*\Z"
+        ):
+            call(*given)
+
+
+@pytest.mark.parametrize("text", ["CE", "AGCE(a=1, q=0.5)", "NCE + MAE"])
+def test_complex_labels_are_no_labels(text):
+    loss, odd = nf.loss(text), Y.to(torch.complex64)
+    W, H = torch.randn(3, 2), torch.randn(4, 2)
+    for call in (
+        lambda: loss(Z, odd),
+        lambda: loss.derivatives(Z, odd),
+        lambda: nf.linear_loss(H, W, odd, loss),
+    ):
+        with pytest.raises(ShapeError, match=r"got torch\.complex64 of"):
+            call()
+
+
+@pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+def test_negative_probabilities_are_none_but_for_cross_entropy(kind):
+    t = torch.tensor([[1.5, -0.5, 0.0]], dtype=kind)
+    z, W, H = torch.randn(1, 3), torch.randn(3, 2), torch.randn(1, 2)
+    torch.testing.assert_close(nf.CE()(z, t.float()), cross_entropy(z, t.float()))
+    for text in ("AGCE(a=1, q=0.5)", "NCE + MAE", "SCE(alpha=1, beta=1)"):
+        loss = nf.loss(text)
+        for call in (
+            lambda loss=loss: loss(z, t),
+            lambda loss=loss: loss.derivatives(z, t),
+            lambda loss=loss: nf.linear_loss(H, W, t, loss),
+        ):
+            with pytest.raises(ParameterError, match="class probabilities >= 0"):
+                call()
+
+
+def test_rows_of_negative_weight_have_no_derivatives():
+    with pytest.raises(ParameterError, match="sample_weight >= 0"):
+        nf.MAE().derivatives(np.zeros((2, 3)), np.array([0, 1]), np.array([1.0, -1.0]))

@@ -29,8 +29,12 @@ def is_small(z: Tensor, target: Tensor) -> bool:
         and 0 < z.numel() <= SMALL
         and z.is_floating_point()
         and type(target) is Tensor
+        and target.is_cpu
+        and target.layout is torch.strided
+        and not target.is_nested
         and target.shape == z.shape[:1]
         and not target.is_floating_point()
+        and not target.is_complex()
     )
 
 

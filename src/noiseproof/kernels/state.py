@@ -25,7 +25,8 @@ def is_plain(z: Tensor) -> bool:
     """Whether ``z`` holds numbers that a kernel may read and write, and nobody looks over it.
 
     Not so for subclasses (DTensor, FakeTensor), under a dispatch mode (FakeTensorMode, make_fx), a
-    compiler or a ``torch.func`` transform, on the meta device, and in forward-mode AD.
+    compiler or a ``torch.func`` transform, on the meta device, in forward-mode AD, and for
+    sparse and nested tensors.
     """
     return (
         type(z) in (Tensor, torch.nn.Parameter)
@@ -34,6 +35,8 @@ def is_plain(z: Tensor) -> bool:
         and torch._C._len_torch_dispatch_stack() == 0
         and forward_ad._current_level < 0
         and not z.is_meta
+        and z.layout is torch.strided
+        and not z.is_nested
     )
 
 

@@ -16,6 +16,7 @@ from noiseproof.losses.targets import (
     Batch,
     as_batch,
     check_class_weights,
+    check_probabilities,
     class_weights,
     compute_dtype,
     row_weights,
@@ -306,6 +307,8 @@ class Loss(Written, nn.Module):
     def _of_probabilities(self, batch: Batch) -> Tensor:
         if self.ignore_index >= 0:
             raise ParameterError("ignore_index is for class indices, not for class probabilities")
+        if not self.is_cross_entropy:  # torch's takes negative ones
+            check_probabilities(batch.y)
         z = batch.z
         t = batch.y.to(compute_dtype(z))
         if self.label_smoothing > 0:

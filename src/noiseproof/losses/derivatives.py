@@ -8,8 +8,11 @@ from torch import Tensor
 
 from noiseproof.errors import ParameterError, ShapeError
 from noiseproof.losses.targets import (
+    check_dense,
+    check_probabilities,
     class_weights,
     compute_dtype,
+    sample_weights,
     spread_evenly,
     without_ignored,
 )
@@ -37,17 +40,22 @@ def derivatives(loss: "Loss", scores: Any, target: Any, weight: Any = None) -> D
         raise ParameterError(f"{loss} changes the logits: it has no derivatives in raw scores")
     in_torch = isinstance(scores, Tensor)
     z, y = _tensor(scores), _tensor(target)
+    check_dense(scores=z, target=y)
     if z.dim() != 2 or not z.is_floating_point():
         raise ShapeError(f"expected scores (N, K), got {z.dtype} of shape {tuple(z.shape)}")
     soft = y.is_floating_point()
-    if y.shape != (z.shape if soft else z.shape[:1]):
+    if y.shape != (z.shape if soft else z.shape[:1]) or y.is_complex():
         raise ShapeError(
             f"expected {len(z)} class indices or probabilities {tuple(z.shape)}, got {y.dtype} of "
             f"shape {tuple(y.shape)}"
         )
-    w = None if weight is None else _tensor(weight).to(compute_dtype(z))
-    if w is not None and w.shape != z.shape[:1]:
-        raise ShapeError(f"expected a weight for each of {len(z)} rows, got {tuple(w.shape)}")
+    if soft and not loss.is_cross_entropy:
+        check_probabilities(y)
+    w = None if weight is None else _tensor(weight)
+    if w is not None:
+        if not w.is_nested and w.shape != z.shape[:1]:
+            raise ShapeError(f"expected a weight for each of {len(z)} rows, got {tuple(w.shape)}")
+        w = sample_weights(w, z.shape[:1]).to(compute_dtype(z))
     z = z.detach().to(compute_dtype(z))
     if not soft:
         y, valid = without_ignored(y.long(), z.shape[1], loss.ignore_index)

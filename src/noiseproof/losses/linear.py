@@ -12,6 +12,8 @@ from noiseproof.losses.base import Loss
 from noiseproof.losses.derivatives import mixture
 from noiseproof.losses.reduction import reduced, scale_of, total_weight
 from noiseproof.losses.targets import (
+    check_dense,
+    check_probabilities,
     compute_dtype,
     not_a_tensor,
     row_weights,
@@ -83,6 +85,8 @@ def _prepared(
     if soft:
         if loss.ignore_index >= 0:
             raise ParameterError("ignore_index is for class indices, not for class probabilities")
+        if not loss.is_cross_entropy:
+            check_probabilities(y)
         wide = None if w is None else w.to(compute_dtype(z))
         scale = scale_of(loss.reduction, wide, None, len(y))
         return scale, y, _mixture_block(loss)
@@ -171,13 +175,15 @@ def _check(
         given["bias"] = bias
     if not all(isinstance(x, Tensor) for x in given.values()):
         raise not_a_tensor(**given)
+    check_dense(**given)
     if weight.dim() != 2 or hidden.dim() < 1 or hidden.shape[-1] != weight.shape[1]:
         raise ShapeError(
             f"expected hidden (..., d) and weight (K, d), got {tuple(hidden.shape)} and "
             f"{tuple(weight.shape)}"
         )
     labels = hidden.shape[:-1]
-    if target.shape != ((*labels, len(weight)) if target.is_floating_point() else labels):
+    shape = (*labels, len(weight)) if target.is_floating_point() else labels
+    if target.shape != shape or target.is_complex():
         raise ShapeError(
             f"expected class indices of shape {tuple(labels)} or class probabilities of shape "
             f"{(*labels, len(weight))}, got {target.dtype} of shape {tuple(target.shape)}"

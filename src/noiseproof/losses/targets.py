@@ -38,6 +38,7 @@ def as_batch(logits: Tensor, target: Tensor, sample_weight: Tensor | None, plane
     """Bring ``(K,)``, ``(N, K)`` or ``(N, K, d1, ...)`` to rows, or to planes where it may."""
     if not (isinstance(logits, Tensor) and isinstance(target, Tensor)):
         raise not_a_tensor(logits=logits, target=target)
+    check_dense(logits=logits, target=target)
     if logits.dim() == 0 or not logits.is_floating_point():
         raise ShapeError(
             f"expected logits (N, K), (N, K, d1, ...) or (K,) of a floating type, "
@@ -53,7 +54,7 @@ def as_batch(logits: Tensor, target: Tensor, sample_weight: Tensor | None, plane
     class_dim = 0 if logits.dim() == 1 else 1
     unreduced = logits.shape[:class_dim] + logits.shape[class_dim + 1 :]
     soft = target.is_floating_point()
-    if target.shape != (logits.shape if soft else unreduced):
+    if target.shape != (logits.shape if soft else unreduced) or target.is_complex():
         raise _wrong_shape(logits, target, unreduced)
     if not soft and target.dtype != torch.int64:
         target = target.long()
@@ -76,6 +77,26 @@ def not_a_tensor(**given: Any) -> InputTypeError:
     return InputTypeError(f"expected {name} to be a tensor, got {full}; try torch.as_tensor")
 
 
+def check_dense(**given: Tensor) -> None:
+    """Say which of the tensors is not a dense one, or is on another device than the first."""
+    first = next(iter(given))
+    for name, x in given.items():
+        if x.is_nested or x.layout is not torch.strided:
+            kind = "a nested tensor" if x.is_nested else f"layout {x.layout}"
+            raise ShapeError(f"expected {name} to be a dense tensor, got {kind}")
+        if x.device != given[first].device:
+            raise ShapeError(
+                f"expected {first} and {name} on one device, got {given[first].device} and "
+                f"{x.device}"
+            )
+
+
+def check_probabilities(t: Tensor) -> None:
+    """Say that a class probability is negative, where it can be looked at."""
+    if t.device.type == "cpu" and is_plain(t) and bool((t.to(compute_dtype(t)) < 0).any()):
+        raise ParameterError("expected class probabilities >= 0 everywhere")
+
+
 def _wrong_shape(logits: Tensor, target: Tensor, unreduced: torch.Size) -> ShapeError:
     got = f"{target.dtype} of shape {tuple(target.shape)}"
     if logits.dim() > 2 and not target.is_floating_point() and target.shape == logits.shape[:-1]:
@@ -94,6 +115,7 @@ def sample_weights(w: Tensor, unreduced: torch.Size) -> Tensor:
     """Return the weights of the rows, checked."""
     if not isinstance(w, Tensor):
         raise not_a_tensor(sample_weight=w)
+    check_dense(sample_weight=w)
     if w.shape != unreduced:
         raise ShapeError(
             f"expected sample_weight of shape {tuple(unreduced)}, got {tuple(w.shape)}"
@@ -144,6 +166,7 @@ def check_class_weights(weight: Any, negative: bool) -> None:
     """
     if not isinstance(weight, Tensor):
         raise not_a_tensor(weight=weight)
+    check_dense(weight=weight)
     if weight.dim() != 1 or not weight.is_floating_point():
         raise ShapeError(
             f"expected a floating-point weight for each class, shape (K,), got {weight.dtype} of "
