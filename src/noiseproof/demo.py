@@ -1,6 +1,7 @@
 """The files of the demonstration: digits with four labels in ten wrong, as a user has them."""
 
 import os
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +37,8 @@ class Demo:
     @property
     def command(self) -> str:
         """The command that a user would type."""
-        return f"noiseproof fit {self.train} --label {LABEL} --test {self.test} --out {self.out}"
+        places = ("--test", str(self.test), "--out", str(self.out))
+        return shlex.join(["noiseproof", "fit", str(self.train), "--label", LABEL, *places])
 
 
 def prepare(folder: Path, seed: int = 1) -> Demo:

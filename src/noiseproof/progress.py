@@ -13,6 +13,7 @@ What a program wants to compute with (the row of an epoch, a record) is no progr
 by a callback or a return value.
 """
 
+import json
 import sys
 from typing import Any, Self, TextIO
 
@@ -76,7 +77,7 @@ class Terminal(Progress):
         if self.bar is None:
             self.bar = _bar(self.name)
         self.bar.total = total
-        self.bar.set_postfix_str(note, refresh=False)
+        self.bar.set_postfix_str(printable(note), refresh=False)
         self.bar.update(done - self.bar.n)
 
     def say(self, line: str) -> None:
@@ -115,7 +116,7 @@ def _bar(name: str) -> Any:
     from tqdm import tqdm
 
     return tqdm(
-        desc=name or None, leave=False, delay=DELAY, unit_scale=True, dynamic_ncols=True,
+        desc=printable(name) or None, leave=False, delay=DELAY, unit_scale=True, dynamic_ncols=True,
         smoothing=0.05,
     )  # fmt: skip
 
@@ -145,6 +146,16 @@ def printable(text: str) -> str:
     ('caf\xe9 \\x1b[2J\\n', 'caf\\xe9')
     """
     return "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def printable_json(content: Any) -> str:
+    r"""Return JSON that is safe on a terminal: control characters of data are JSON's own escapes.
+
+    >>> print(printable_json("caf\xe9 \x9b2J"))
+    "café \u009b2J"
+    """
+    text = json.dumps(content, indent=1, ensure_ascii=False, default=str)
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def _escape(letter: str) -> str:

@@ -80,7 +80,7 @@ def test_every_field_can_be_overridden(capsys, data):
         (["--loss", "CE", "--epochs", "0"], "expected epochs >= 1, got 0"),
         (["--loss", "CE", "--device", "gpu"], "unknown device 'gpu'"),
         (["--loss", "CE", "--mean", "a,b"], "--mean: expected numbers and commas"),
-        (["--loss", "CE", "--network", "cnn9"], "no network 'cnn9'"),
+        (["--loss", "CE", "--network", "cnn9"], "unknown network 'cnn9'"),
         (["--loss", "CE", "--method", "nlnl"], "the method nlnl trains with the loss NLNL"),
         ([], "Missing option '--loss'"),
     ],

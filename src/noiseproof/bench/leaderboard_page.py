@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from noiseproof.bench.advised import RECOMMEND
 from noiseproof.bench.leaderboard import Board, Score
+from noiseproof.report.table.markdown import plain
 
 
 def page(board: Board) -> str:
@@ -21,7 +22,7 @@ def _lines(board: Board) -> Iterator[str]:
     yield "| Loss | rank | mean % | worst % | rank, tuned | mean %, tuned | worst %, tuned |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
     for name in order:
-        yield f"| {name} | {_cells(authors[name])} | {_cells(tuned[name])} |"
+        yield f"| {plain(name)} | {_cells(authors[name])} | {_cells(tuned[name])} |"
     if RECOMMEND in board.rows:
         yield ""
         yield from _recommended(board)
@@ -29,12 +30,12 @@ def _lines(board: Board) -> Iterator[str]:
     yield "Mean accuracy (%) by data set, with the authors' parameters and tuned:"
     yield ""
     means = board.by_data()
-    yield "| Loss | " + " | ".join(f"{data} | {data}, tuned" for data in means) + " |"
+    yield "| Loss | " + " | ".join(f"{data} | {data}, tuned" for data in map(plain, means)) + " |"
     yield "| --- |" + " ---: |" * (2 * len(means))
     places = {name: index for index, name in enumerate(board.rows)}
     for name in order:
         numbers = (f"{part[places[name]]:.1f}" for pair in means.values() for part in pair)
-        yield f"| {name} | " + " | ".join(numbers) + " |"
+        yield f"| {plain(name)} | " + " | ".join(numbers) + " |"
 
 
 def _about(board: Board) -> Iterator[str]:
@@ -43,7 +44,9 @@ def _about(board: Board) -> Iterator[str]:
         sets.setdefault(column.data, []).append(column.noise)
     yield (
         f"{len(board.rows)} rows under {len(board.columns)} columns (a data set with a noise): "
-        + "; ".join(f"{data}: {', '.join(noises)}" for data, noises in sets.items())
+        + "; ".join(
+            f"{plain(data)}: {', '.join(map(plain, noises))}" for data, noises in sets.items()
+        )
         + ".  "
     )
     yield (
@@ -60,14 +63,15 @@ def _about(board: Board) -> Iterator[str]:
     )
     if board.missing:
         yield ""
-        yield f"Not complete, so not counted: {', '.join(map(str, board.missing))}."
+        missing = ", ".join(plain(str(column)) for column in board.missing)
+        yield f"Not complete, so not counted: {missing}."
 
 
 def _cells(score: Score) -> str:
     low, high = score.rank_interval
     return (
         f"{score.rank:.1f} ({low:.1f} to {high:.1f}) | {score.mean:.1f} | "
-        f"{score.worst:.1f} ({score.where})"
+        f"{score.worst:.1f} ({plain(str(score.where))})"
     )
 
 
@@ -81,6 +85,8 @@ def _recommended(board: Board) -> Iterator[str]:
         f"{len(board.columns)} cells, and as the tuned ones in "
         f"{100 * sum(tuned.values()) / len(tuned):.0f} %."
     )
-    ahead = [f"{name} {100 * s:.0f}" for name, s in sorted(against.items(), key=lambda p: p[1])]
+    ahead = [
+        f"{plain(name)} {100 * s:.0f}" for name, s in sorted(against.items(), key=lambda p: p[1])
+    ]
     yield ""
     yield f"By row, in per cent of the columns: {', '.join(ahead)}."

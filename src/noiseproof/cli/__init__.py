@@ -16,18 +16,38 @@ from noiseproof.progress import printable
 
 #: 128 and the number of the signal, as shells have it.
 INTERRUPTED, TERMINATED = 130, 143
+#: Letters of a complaint.
+LONGEST = 2000
 
 
 def command() -> NoReturn:
     """Run the command line and leave the process with its exit code."""
+    _open_streams()
     code = main()
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+    if os.environ.get("WORLD_SIZE", "1") != "1":
         # gloo's threads outlive their process group, and one that wants Python's lock while the
         # interpreter shuts down aborts the process. So a process of torchrun leaves at once.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
+
+
+def _open_streams() -> None:
+    """Open streams that the caller closed, to nowhere.
+
+    Else the next file that is opened would take the place of one, and get what C code writes there;
+    and Python prints complaints among the results where there is no standard error.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -85,5 +105,8 @@ def _terminable(signals: list[int]) -> Iterator[None]:
 
 
 def _complain(message: str) -> int:
-    print(f"noiseproof: {printable(' '.join(message.split()))}", file=sys.stderr)
+    line = printable(" ".join(message.split()))
+    if len(line) > LONGEST:  # a file may hold a word of a million letters
+        line = f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
+    print(f"noiseproof: {line}", file=sys.stderr)
     return 2

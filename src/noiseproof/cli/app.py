@@ -1,12 +1,13 @@
 """The application object that every command registers with."""
 
-import json
+import sys
 from typing import Annotated, Any
 
 import typer
 import typer.core
 
 import noiseproof
+from noiseproof.progress import printable, printable_json
 
 #: The commands in the order that a user meets them.
 ORDER = (
@@ -30,10 +31,25 @@ app = typer.Typer(
 )
 
 
+def show(*lines: object) -> None:
+    """Print lines that are safe on a terminal: control characters of data are escaped."""
+    for line in lines:
+        print(printable(str(line)))
+
+
+def show_text(text: object) -> None:
+    """Print a text of several lines, each as :func:`show` does; one new line ends it."""
+    show(*str(text).removesuffix("\n").split("\n"))
+
+
+def warn(line: object, word: str = "noiseproof") -> None:
+    """Print a line to standard error, after a word and a colon."""
+    print(f"{word}: {printable(str(line))}", file=sys.stderr)
+
+
 def print_json(content: Any) -> None:
     """Print JSON that is safe on a terminal: control characters of data are JSON's own escapes."""
-    text = json.dumps(content, indent=1, ensure_ascii=False, default=str)
-    print("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
+    print(printable_json(content))
 
 
 @app.callback(invoke_without_command=True)
@@ -43,7 +59,7 @@ def help_by_default(
 ) -> None:
     """Train classifiers that stay right when the labels are wrong."""
     if version:
-        print(f"noiseproof {noiseproof.__version__}")
+        show(f"noiseproof {noiseproof.__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        print(context.get_help())
+        show_text(context.get_help())

@@ -1,18 +1,16 @@
 """Commands of the benchmark: bench run, status, list."""
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noiseproof.cli.app import app, print_json
+from noiseproof.cli.app import app, print_json, show, warn
 from noiseproof.cli.experiment import DataOption, QuietOption
 from noiseproof.cli.options import JsonOption
 from noiseproof.cli.selecting import selecting
 from noiseproof.errors import DataError
-from noiseproof.progress import printable
 
 if TYPE_CHECKING:
     from noiseproof.bench import Grid
@@ -96,11 +94,11 @@ def run_bench(
         grids_found = [status.to_dict() for status in found]
         print_json({"ran": tally.ran, "lost": lost, "grids": grids_found})
     else:
-        print(printable(f"{count(tally.ran, 'cell')} run, records in {store}"), *found, sep="\n")
+        show(f"{count(tally.ran, 'cell')} run, records in {store}", *found)
     if tally.lost:
         cells = "; ".join(f"{cell}: {reason}" for cell, reason in tally.lost.items())
         lost_cells = count(len(tally.lost), "cell")
-        print(printable(f"noiseproof: no result for {lost_cells}: {cells}"), file=sys.stderr)
+        warn(f"no result for {lost_cells}: {cells}")
         raise typer.Exit(1)
 
 
@@ -135,9 +133,9 @@ def show_status(
     if as_json:
         print_json([status.to_dict() for status in found])
         return
-    print(*found, sep="\n") if found else print(printable(f"no record of any grid in {store}"))
+    show(*found) if found else show(f"no record of any grid in {store}")
     for line in dict.fromkeys(line for status in found for line in status.problems):
-        print(f"noiseproof: {printable(line)}", file=sys.stderr)
+        warn(line)
 
 
 def _find(grids: "Iterable[Grid]", store: "Store", workers: int) -> "list[Status]":
@@ -165,4 +163,4 @@ def list_grids(as_json: JsonOption = False) -> None:
         print_json(rows)
         return
     for grid in grids:
-        print(f"{grid.name:<24} {len(grid.block):>4} cells  {grid.title}")
+        show(f"{grid.name:<24} {len(grid.block):>4} cells  {grid.title}")

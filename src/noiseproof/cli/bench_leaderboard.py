@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noiseproof.cli.app import print_json
+from noiseproof.cli.app import print_json, show, show_text
 from noiseproof.cli.bench import StoreOption, check_there, group
 from noiseproof.cli.options import JsonOption
 from noiseproof.cli.selecting import selecting
-from noiseproof.progress import printable
 
 if TYPE_CHECKING:
     from noiseproof.bench.leaderboard import Board
@@ -63,10 +62,10 @@ def show_leaderboard(
     if as_json:
         print_json(found.to_dict())
     elif out is None:
-        print(page(found), end="")
+        show_text(page(found))
     for path in (out, figure):
         if path is not None and not as_json:
-            print(printable(f"wrote {path}"))
+            show(f"wrote {path}")
 
 
 def _draw(found: "Board", path: Path) -> None:

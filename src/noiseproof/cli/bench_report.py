@@ -1,14 +1,13 @@
 """The bench report command."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from noiseproof.cli.app import show, warn
 from noiseproof.cli.bench import StoreOption, group
 from noiseproof.cli.selecting import selecting
-from noiseproof.progress import printable
 
 if TYPE_CHECKING:
     from noiseproof.bench.selection import Selection
@@ -52,5 +51,5 @@ def write_report(
         )
         page.write(out, found.page(command))
     for line in found.problems:
-        print(f"noiseproof: {printable(line)}", file=sys.stderr)
-    print(printable(f"wrote {out}: {found}"))
+        warn(line)
+    show(f"wrote {out}: {found}")

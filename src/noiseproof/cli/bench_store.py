@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import print_json
+from noiseproof.cli.app import print_json, show
 from noiseproof.cli.bench import StoreOption, check_there, group
 from noiseproof.cli.options import JsonOption
 from noiseproof.errors import DataError
-from noiseproof.progress import printable
 
 
 @group.command("verify")
@@ -29,7 +28,7 @@ def verify(store: StoreOption = Path("runs"), as_json: JsonOption = False) -> No
         print_json(asdict(found))
     else:
         verified = f"{store}: {count(found.records, 'record')} verified"
-        print(*map(printable, (*found.problems, verified)), sep="\n")
+        show(*found.problems, verified)
     if found.problems:
         raise DataError(f"{store}: {count(len(found.problems), 'problem')}")
 
@@ -59,7 +58,7 @@ def pack(
     for name in expand(names):
         path, records = pack_grid(load_grid(name), Store(store), out, force)
         size = f"{path.stat().st_size / 1000:,.0f} kB"
-        print(printable(f"wrote {path}: {count(records, 'record')}, {size}"))
+        show(f"wrote {path}: {count(records, 'record')}, {size}")
 
 
 @group.command("unpack")
@@ -78,4 +77,4 @@ def unpack(
     check_there(store)
     written, there = unpack_store(Store(store), out)
     more = f", {there} were there" if there else ""
-    print(printable(f"wrote {count(written, 'record')} to {out}{more}"))
+    show(f"wrote {count(written, 'record')} to {out}{more}")

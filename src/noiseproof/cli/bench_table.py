@@ -1,16 +1,15 @@
 """bench table: the table of a grid from a store, in a format of your choice."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from noiseproof.cli.app import show, show_text, warn
 from noiseproof.cli.bench import StoreOption, check_there, group
 from noiseproof.cli.selecting import selecting
 from noiseproof.errors import ParameterError
-from noiseproof.progress import printable
 
 if TYPE_CHECKING:
     from noiseproof.bench import Collected
@@ -47,12 +46,12 @@ def table(
     text = render(results_table(collected), form)
     again = bench_command("run", name, store=store, selection=selection)
     for remark in _remarks(collected, store, again):
-        print(f"noiseproof: {printable(remark)}", file=sys.stderr)
+        warn(remark)
     if out is None:
-        print(text, end="")
+        show_text(text)
     else:
         files.write(out, text)
-        print(printable(f"wrote {out}"))
+        show(f"wrote {out}")
 
 
 def _remarks(collected: "Collected", store: Path, again: str) -> list[str]:

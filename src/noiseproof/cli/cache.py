@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import app, print_json
+from noiseproof.cli.app import app, print_json, show
 from noiseproof.cli.options import JsonOption
-from noiseproof.progress import printable
 
 MEGA = 10**6
 
@@ -37,8 +36,8 @@ def cache(
         print_json(content)
         return
     if clear:
-        print(f"removed {removed / MEGA:,.1f} MB")
+        show(f"removed {removed / MEGA:,.1f} MB")
     for one in held:
         line = f"{one.embeddings:>9,} {one.bytes / MEGA:>9,.1f} MB  {one.encoder} at {one.size}"
-        print(printable(line))
-    print(printable(f"{folder}: {total / MEGA:,.1f} MB of at most {most / MEGA:,.0f} MB"))
+        show(line)
+    show(f"{folder}: {total / MEGA:,.1f} MB of at most {most / MEGA:,.0f} MB")

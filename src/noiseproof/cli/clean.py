@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import app, print_json
+from noiseproof.cli.app import app, print_json, show
 from noiseproof.cli.options import EncodingOption, JsonOption, QuietOption, ReplaceOption
-from noiseproof.progress import counted, printable
+from noiseproof.progress import counted
 
 
 @app.command()
@@ -62,4 +62,4 @@ def clean(
         print_json(content)
     elif not quiet:
         told = f"{len(made.changes):,} of {counted(made.rows, 'label')} changed"
-        print(printable(f"wrote {made.out} ({told}) and {made.changes_file}"))
+        show(f"wrote {made.out} ({told}) and {made.changes_file}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noiseproof.cli.app import app, print_json
+from noiseproof.cli.app import app, print_json, show, show_text
 from noiseproof.cli.options import JsonOption, SeedOption
 from noiseproof.errors import DataError, NoiseproofError, ParameterError
 from noiseproof.progress import counted, on_terminal
@@ -111,7 +111,7 @@ def train(
         whole = load_any(dataset, data, label=label, progress=reading)
     chosen = training.recipe(whole.train.name, recipe, whole.train.shape).override(**given)
     if show:
-        print(training.describe(whole.train.name, chosen))
+        show_text(training.describe(whole.train.name, chosen))
         return
     where = training.pick_device(device)
     text = str(recorded_loss(loss))
@@ -128,7 +128,7 @@ def train(
     if record.status == "failed":
         raise NoiseproofError(str(record))
     if world.is_main and not as_json:
-        print(record)
+        show_text(record)
 
 
 def _watcher(silent: bool, tensorboard: Path | None) -> "Watcher":
@@ -171,7 +171,7 @@ def list_data(data: DataOption = None, as_json: JsonOption = False) -> None:
         return
     for entry in found:
         where = "built in" if entry.built_in else entry.where or "not here"
-        print(f"{entry.name:<15} {where}\n{'':<15} {entry.title}")
+        show(f"{entry.name:<15} {where}", f"{'':<15} {entry.title}")
 
 
 @group.command("fetch")
@@ -183,7 +183,7 @@ def fetch_data(name: NameArgument, data: DataOption = None, quiet: QuietOption =
     from noiseproof.data import fetch
 
     files = fetch(name, data, progress=not quiet)
-    print(f"{name}: {counted(len(files), 'file')}, all there" if files else f"{name} needs no file")
+    show(f"{name}: {counted(len(files), 'file')}, all there" if files else f"{name} needs no file")
 
 
 @group.command("verify")
@@ -212,8 +212,8 @@ def verify_data(
     elif not wrong:
         for each, found in checks.items():
             for check in found:
-                print(f"{check.state:<10} {check.path}")
-            print(
+                show(f"{check.state:<10} {check.path}")
+            show(
                 f"{each}: {counted(len(found), 'file')}, none wrong"
                 if found
                 else f"{each} needs no file"

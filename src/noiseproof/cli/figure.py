@@ -1,18 +1,16 @@
 """The command figure: figures of the theory and of finished runs."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noiseproof.cli.app import app
+from noiseproof.cli.app import app, show, warn
 from noiseproof.cli.bench import StoreOption
 from noiseproof.cli.experiment import DataOption
 from noiseproof.cli.selecting import NoiseOption, RecipeOption, RowsOption
 from noiseproof.errors import ParameterError, did_you_mean
-from noiseproof.progress import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,8 +66,8 @@ def figure(
             drawn, remarks = _of_runs(name, grid, selection, store, data, progress)
         save(drawn, out)
     for remark in remarks:
-        print(f"noiseproof: {printable(remark)}", file=sys.stderr)
-    print(printable(f"wrote {out}"))
+        warn(remark)
+    show(f"wrote {out}")
 
 
 def _of_runs(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noiseproof.cli.app import app, print_json
+from noiseproof.cli.app import app, print_json, show, warn
 from noiseproof.cli.options import (
     EmbeddingsOption,
     EncodingOption,
@@ -18,7 +18,7 @@ from noiseproof.cli.options import (
     StrictOption,
 )
 from noiseproof.errors import DataWarning
-from noiseproof.progress import on_terminal, printable
+from noiseproof.progress import on_terminal
 
 if TYPE_CHECKING:
     from noiseproof.fitting.fitted import Fitted
@@ -124,7 +124,7 @@ def fit(
     else:
         crowd = "annotators.csv, ask_again.csv, " if fitted.crowd is not None else ""
         names = f"report.html, suspect_rows.csv, {crowd}summary.json, model"
-        print(printable(f"wrote {folder}: {names}"))
+        show(f"wrote {folder}: {names}")
 
 
 def _fit(
@@ -141,7 +141,7 @@ def _fit(
     if silent:
         doubts = fitted.test.warnings if fitted.test is not None else ()
         for line in (*fitted.doubts, *doubts):
-            print(f"warning: {printable(line)}", file=sys.stderr)
+            warn(line, "warning")
     return fitted
 
 
@@ -157,15 +157,15 @@ def demo(
     from noiseproof import demo as demonstration
 
     files = demonstration.prepare(out, seed)
-    print(f"wrote {files.train}: handwritten digits, {files.wrong:.0%} labelled as the next one")
-    print(f"wrote {files.test}: other digits, all labels right\n\n$ {files.command}")
+    show(f"wrote {files.train}: handwritten digits, {files.wrong:.0%} labelled as the next one")
+    show(f"wrote {files.test}: other digits, all labels right", "", f"$ {files.command}")
     fitted = _fit(
         files.train, files.out, True, False, label=demonstration.LABEL, test=files.test, seed=seed
     )
     assert fitted.test is not None
     ours, plain = fitted.test.accuracy.value, fitted.test.cross_entropy.value
-    print(f"\nthe report: {files.out / 'report.html'}")
-    print(
+    show("", f"the report: {files.out / 'report.html'}")
+    show(
         f"on true labels {ours:.1%} are right, with cross entropy {plain:.1%}: "
         f"{100 * fitted.test.gain:+.1f} points"
     )

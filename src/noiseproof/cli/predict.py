@@ -1,12 +1,11 @@
 """The command that predicts with a fitted model."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import app, print_json
+from noiseproof.cli.app import app, print_json, show, warn
 from noiseproof.cli.options import (
     EmbeddingsOption,
     EncodingOption,
@@ -15,7 +14,7 @@ from noiseproof.cli.options import (
     ReplaceOption,
     StrictOption,
 )
-from noiseproof.progress import counted, on_terminal, printable
+from noiseproof.progress import counted, on_terminal
 
 
 @app.command()
@@ -60,10 +59,10 @@ def predict(
             force=force, progress=progress,
         )  # fmt: skip
     for line in found.warnings:
-        print(f"warning: {printable(line)}", file=sys.stderr)
+        warn(line, "warning")
     for line in found.notes:
         if not silent and line not in found.warnings:
-            print(f"note: {printable(line)}", file=sys.stderr)
+            warn(line, "note")
     if as_json:
         content = {
             "out": str(out), "rows": found.rows, "counts": found.counts, "notes": found.notes,
@@ -72,4 +71,4 @@ def predict(
         print_json(content)
     elif not quiet:
         shares = [f"{name} {count:,}" for name, count in list(found.counts.items())[:6]]
-        print(printable(f"wrote {out}: {counted(found.rows, 'row')} ({', '.join(shares)})"))
+        show(f"wrote {out}: {counted(found.rows, 'row')} ({', '.join(shares)})")

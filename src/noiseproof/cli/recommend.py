@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import app, print_json
+from noiseproof.cli.app import app, print_json, show_text
 from noiseproof.cli.options import MOST_CLASSES, JsonOption
 
 
@@ -43,4 +43,4 @@ def recommend(
 
     chosen = MARGIN if margin is None else margin
     found = advise(noise, classes, margin=chosen, dataset=dataset)
-    print_json(found.to_dict()) if as_json else print(found)
+    print_json(found.to_dict()) if as_json else show_text(found)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import app, print_json
+from noiseproof.cli.app import app, print_json, show_text
 from noiseproof.cli.options import MOST_CLASSES, JsonOption
 
 
@@ -45,6 +45,6 @@ def audit(
         check(plot)
     with errors_of_its_own(loss):
         result = audit_loss(named_loss(loss), classes=classes, noise=noise)
-    print_json(result.to_dict()) if as_json else print(result)
+    print_json(result.to_dict()) if as_json else show_text(result)
     if plot is not None:
         save(result.plot(), plot)

@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from noiseproof.errors import ParameterError
+
 
 @dataclass(frozen=True)
 class World:
@@ -51,7 +53,10 @@ class World:
 
 def world_size() -> int:
     """Return how many processes torchrun started; 1 without it."""
-    return int(os.environ.get("WORLD_SIZE", "1"))
+    told = os.environ.get("WORLD_SIZE", "1")
+    if not (told.isascii() and told.isdigit()):
+        raise ParameterError(f"expected WORLD_SIZE to be a whole number, got {told!r}")
+    return int(told)
 
 
 @contextmanager
@@ -60,7 +65,11 @@ def joined(device: torch.device) -> Iterator[World]:
     if world_size() == 1:
         yield World()
         return
-    distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    try:
+        distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    except (ValueError, RuntimeError) as error:  # WORLD_SIZE is set, but not by torchrun
+        told = str(error).splitlines()[0]
+        raise ParameterError(f"the processes of torchrun cannot be joined: {told}") from None
     try:
         yield World(distributed.get_rank(), distributed.get_world_size())
     finally:

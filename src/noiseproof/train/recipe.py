@@ -4,15 +4,19 @@ import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass
+from sys import float_info
 from typing import Any, ClassVar, Self
 
 from noiseproof.errors import ParameterError, did_you_mean
+from noiseproof.models import NAMES as NETWORKS
 
 SCHEDULES = ("cosine", "exponential", "constant")
 PRECISIONS = ("float32", "bfloat16", "float16")
 METHODS = ("loss", "nlnl")
 #: A wider hidden layer is a slip of the finger, and more memory than any machine has.
-WIDEST = 1_000_000
+WIDEST, DEEPEST = 1_000_000, 100
+#: So many epochs, samples or the like at most: more would never end.
+MOST = 1_000_000_000
 AUGMENTATIONS = ("crop", "shift", "flip", "rotation", "colour")
 
 
@@ -99,16 +103,19 @@ class Recipe:
             raise ParameterError("Nesterov's momentum needs a momentum above 0")
 
     def _check_numbers(self) -> None:
-        at_least = {
-            "epochs": 1, "batch": 2, "lr": 0, "momentum": 0, "weight_decay": 0, "decay": 0,
-            "clip": 0, "train_size": 0, "test_size": 0, "held_out": 0,
-        }  # fmt: skip
-        for field, least in at_least.items():
-            value = getattr(self, field)
-            if not least <= value < float("inf"):
-                raise ParameterError(f"expected {field} >= {least}, got {value}")
+        counts = {"epochs": 1, "batch": 2, "train_size": 0, "test_size": 0, "held_out": 0}
+        rates = dict.fromkeys(("lr", "momentum", "weight_decay", "decay", "clip"), 0)
+        for field, least in (counts | rates).items():
+            value, most = getattr(self, field), MOST if field in counts else float_info.max
+            if not least <= value <= most:
+                limit = f"<= {most:g}" if most < value < float("inf") else f">= {least}"
+                raise ParameterError(f"expected {field} {limit}, got {value}")
         if self.momentum >= 1:
             raise ParameterError(f"expected momentum < 1, got {self.momentum}")
+        if len(self.hidden) > DEEPEST:
+            raise ParameterError(
+                f"expected at most {DEEPEST} hidden layers, got {len(self.hidden)}"
+            )
         for width in self.hidden:
             if not 1 <= width <= WIDEST:
                 raise ParameterError(f"expected hidden layers of 1 to {WIDEST}, got {width}")
@@ -133,6 +140,9 @@ class Recipe:
             if name not in known:
                 raise ParameterError(f"a recipe has no {name!r}{did_you_mean(name, known)}")
         given = {name: value for name, value in fields.items() if value is not None}
+        network = given.get("network", self.network)
+        if network not in NETWORKS:
+            raise ParameterError(f"unknown network {network!r}{did_you_mean(network, NETWORKS)}")
         return dataclasses.replace(self, **given)
 
     def changes(self, other: "Recipe") -> tuple[str, ...]:

@@ -2,10 +2,10 @@
 
 import csv
 import io
-import json
 from typing import Any
 
 from noiseproof.files.spreadsheet import escape
+from noiseproof.progress import printable_json
 from noiseproof.report.table.content import Entry, Row, Table
 
 
@@ -32,7 +32,7 @@ def as_json(table: Table) -> str:
         "columns": list(table.columns),
         "cells": _cells(table),
     }
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    return printable_json(content) + "\n"
 
 
 def _cells(table: Table) -> list[dict[str, Any]]:

@@ -15,17 +15,17 @@ _MEANS_SOMETHING = re.compile(
 
 def as_markdown(table: Table) -> str:
     """Return title, caption and table, with a second line for methods that the paper has too."""
-    lines = [["Method", *map(_plain, table.columns)]]
+    lines = [["Method", *map(plain, table.columns)]]
     for row in table.rows:
-        lines.append([_plain(row.name), *_ours(table, row)])
+        lines.append([plain(row.name), *_ours(table, row)])
         if row.has_paper:
             lines.append(["*paper*", *map(_papers, row.entries)])
     widths = [max(3, *map(len, cells)) for cells in zip(*lines, strict=True)]
     ruler = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     body = [_pad(cells, widths) for cells in (lines[0], ruler, *lines[1:])]
     # Two blanks at the end of a line keep it a line.
-    caption = "  \n".join(_plain(line) for line in table.caption)
-    return "\n".join([f"## {_plain(table.title)}", "", caption, "", *body]) + "\n"
+    caption = "  \n".join(plain(line) for line in table.caption)
+    return "\n".join([f"## {plain(table.title)}", "", caption, "", *body]) + "\n"
 
 
 def _ours(table: Table, row: Row) -> list[str]:
@@ -47,7 +47,7 @@ def _pad(cells: list[str], widths: list[int]) -> str:
     return f"| {' | '.join(padded)} |"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Escape every sign where it means something in Markdown, and leave it where it does not."""
     escaped = _MEANS_SOMETHING.sub(r"\\\g<0>", one_line(text))
     return re.sub(r"^(\d+)([.)])", r"\1\\\2", escaped)  # a numbered list
