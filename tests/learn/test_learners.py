@@ -190,6 +190,21 @@ def test_many_tasks_at_once_are_the_tasks_one_at_a_time(kind):
             np.testing.assert_allclose(model.probabilities(X), alone, atol=5e-3)
 
 
+@EVERY
+@pytest.mark.parametrize("power", [-60, -27, 40])
+def test_another_unit_changes_nothing(learner, power):
+    """A column in metres is learnt from like one in nanometres."""
+    kind = type(learner)
+    if not kind.suits(Shape(10_000, 5, CLASSES, sparse=False)):
+        pytest.skip(f"{kind.name} is for counts")
+    X, labels = blobs()
+    task = Task(learner, np.ones(240, dtype=np.float32))
+    scaled = X * np.float32(2.0**power)
+    plain = train(task, problem(X, labels)).probabilities(X)
+    other = train(task, problem(scaled, labels)).probabilities(scaled)
+    assert (plain.argmax(1) == other.argmax(1)).mean() > 0.97
+
+
 @ONE_EACH
 def test_sparse_and_dense_features_that_are_equal_are_learnt_alike(kind):
     X, labels = counts()

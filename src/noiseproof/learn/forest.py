@@ -47,8 +47,9 @@ class Forest(ArrayModel):
 
     @classmethod
     def of_trees(
-        cls, trees: Sequence[Any], classes: NDArray[np.int64], K: int, D: int, leaf: float = 0
-    ) -> Self:
+        cls, trees: Sequence[Any], classes: NDArray[np.int64], K: int, D: int, leaf: float = 0,
+        scale: NDArray[np.float64] | None = None,
+    ) -> Self:  # fmt: skip
         """Convert scikit-learn's trees, cut back where their leaves are too light.
 
         A row that would reach a lighter node than ``leaf`` gets the shares of the lowest node above
@@ -60,6 +61,7 @@ class Forest(ArrayModel):
             K: the number of classes.
             D: the number of features.
             leaf: the least weight of the rows whose shares are predicted.
+            scale: (D,) powers of two that the features were multiplied by; None: by nothing.
         """
         roots, parts, nodes, leaves = [], [], 0, 0
         for tree in (estimator.tree_ for estimator in trees):
@@ -76,7 +78,10 @@ class Forest(ArrayModel):
             left = np.where(leaf_here, leaves + np.cumsum(leaf_here) - 1, next_left)
             right = np.where(leaf_here, 0, next_right)
             feature = np.where(leaf_here, -1, tree.feature[kept])
-            parts.append((feature, _below(tree.threshold[kept]), left, right, shares))
+            threshold = tree.threshold[kept]
+            if scale is not None:
+                threshold = np.where(leaf_here, threshold, threshold / scale[feature])
+            parts.append((feature, _below(threshold), left, right, shares))
             roots.append(nodes)
             nodes, leaves = nodes + len(feature), leaves + len(shares)
         feature, threshold, left, right, shares = (

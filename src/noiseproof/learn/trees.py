@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import config_context
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
@@ -16,6 +17,8 @@ from noiseproof.noise import stream
 #: With more columns than this, such as those of texts, trees are slow and weak.
 MOST_COLUMNS = 3000
 MOST_CLASSES = 200
+#: Columns of a smaller range are multiplied before trees are grown.
+NARROW = 1e-4
 
 
 @dataclass(frozen=True)
@@ -77,14 +80,18 @@ class Trees(Learner):
         # less, so that rounding does not forbid a leaf of exactly that weight.
         unit = 0.999 * float(problem.weights[problem.weights > 0].mean())
         leaves = [cast(Trees, task.learner).leaf * unit for task in tasks]
-        trees = _grow(problem, first, rows, cast(Trees, first.learner).grown * unit)
+        trees, scale = _grow(problem, first, rows, cast(Trees, first.learner).grown * unit)
         known = np.asarray(trees[0].classes_, dtype=np.int64)
         columns = problem.features.shape[1]
-        return [Forest.of_trees(trees, known, problem.classes, columns, leaf) for leaf in leaves]
+        return [
+            Forest.of_trees(trees, known, problem.classes, columns, leaf, scale) for leaf in leaves
+        ]
 
 
-def _grow(problem: Problem, task: Task, rows: Rows, leaf: float) -> list[Any]:
-    """Grow the trees one by one.
+def _grow(
+    problem: Problem, task: Task, rows: Rows, leaf: float
+) -> tuple[list[Any], NDArray[np.float64] | None]:
+    """Grow the trees one by one; return them, and by what the columns were multiplied before.
 
     scikit-learn's forests set the warning filters of the whole process around every tree, so
     that forests in several threads lose the caller's filters.
@@ -92,6 +99,10 @@ def _grow(problem: Problem, task: Task, rows: Rows, leaf: float) -> list[Any]:
     learner = cast(Trees, task.learner)
     least = min(0.5, leaf / float(rows.weights.sum()))
     X, count = problem.features[rows.at], len(rows.at)
+    scale = _scale(X)
+    if scale is not None:
+        X = X @ sparse.diags_array(scale) if sparse.issparse(X) else X * scale
+        X = X.astype(np.float32)
     if sparse.issparse(X):
         X = X.tocsc()
         X.sort_indices()
@@ -109,4 +120,23 @@ def _grow(problem: Problem, task: Task, rows: Rows, leaf: float) -> list[Any]:
                     max_features="sqrt", min_weight_fraction_leaf=least, random_state=seed
                 )
             trees.append(tree.fit(X, rows.labels, weights, check_input=False))
-    return trees
+    return trees, scale
+
+
+def _scale(X: Any) -> NDArray[np.float64] | None:
+    """Return powers of two that make narrow columns wide; None where there are none.
+
+    To scikit-learn's trees, a column is constant if its values are within 1e-7 of each other.
+    """
+    if X.shape[0] == 0:
+        return None
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sparse.issparse(X):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    width = high.astype(np.float64) - low
+    narrow = (width > 0) & (width < NARROW)
+    if not narrow.any():
+        return None
+    powers = np.zeros(len(width), dtype=np.int64)
+    powers[narrow] = np.minimum(-np.floor(np.log2(width[narrow])), 120)
+    return np.ldexp(1.0, powers)
