@@ -19,6 +19,7 @@ from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load
 from noiseproof.fitting.predict import predict_file
 from noiseproof.fitting.summary import against_cross_entropy, lines
+from noiseproof.learn.decide import points
 from noiseproof.noise import TransitionMatrix, estimate, symmetric
 from noiseproof.prepare.read import read
 
@@ -397,3 +398,47 @@ def test_noisy_labels_that_may_mislead_say_nothing_of_true_ones(least):
     assert line.startswith("10.0 points worse than cross entropy on held-out noisy labels")
     assert ("-14.0 points on true ones" in line) == (least > 1.2)
     assert ("may mislead" in line) == (least <= 1.2)
+
+
+def test_where_nothing_is_learnt_no_label_is_probably_wrong():
+    """Parity of four signs, no label wrong: what a fit cannot tell, it does not claim."""
+    for rows, seed in ((24, 3), (30, 0), (40, 1), (80, 1)):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(rows, 4))
+        found = fit(X, (np.sign(X).prod(axis=1) > 0).astype(int))
+        assert not found.estimate.decisive
+        assert found.estimate.rate_interval[0] == 0
+        assert found.probably_wrong == 0
+        told = {line.split(":")[0]: line for _, line in lines(found)}
+        true = found.true
+        assert told["accuracy on true labels, estimated"].endswith(
+            f": {true.low:.0%} to {true.high:.0%}"
+        )
+        assert true.low <= 0.5 <= true.high
+
+
+def test_intervals_of_few_rows_are_wider(monkeypatch):
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([1, 1], size=120)
+    labels = (rng.random(120) < p[:, 1]).astype(int)
+    for rows in (60, 120):
+        given = p[:rows].argmax(axis=1), labels[:rows], estimate(labels[:rows], p[:rows])
+        wide = estimated(*given)
+        with monkeypatch.context() as patch:
+            patch.setattr("noiseproof.fitting.evaluate.WIDER", 0.0)
+            bare = estimated(*given)
+        more = 0.1 * (bare.high - bare.low) if rows < 100 else 0
+        assert wide.value == bare.value
+        assert (wide.low, wide.high) == pytest.approx(
+            (max(0, bare.low - more), min(1, bare.high + more))
+        )
+
+
+def test_the_gain_is_the_one_of_the_reason():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 6))
+    labels = (X[:, 0] + X[:, 1] ** 2 > 0.7).astype(int)
+    labels[rng.random(160) < 0.25] ^= 1
+    found = fit(X, labels, learners=["neighbours", "linear"])
+    assert not found.is_cross_entropy
+    assert points(found.gain) in found.learned.why

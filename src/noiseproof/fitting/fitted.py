@@ -181,8 +181,14 @@ class Fitted:
 
     @property
     def gain(self) -> float:
-        """The gain over plain cross entropy on held-out noisy labels."""
-        return self.noisy.value - self.cross_entropy.value
+        """The gain over plain cross entropy on held-out noisy labels.
+
+        By the rows and weights of the comparison, as in the reason for the choice. An ensemble
+        counts there as it does on labels that had no part in picking it.
+        """
+        learned = self.learned
+        row = next(row for row in learned.comparison if row.name == learned.chosen)
+        return row.noisy_accuracy - learned.plain.noisy_accuracy
 
     @property
     def true_gain(self) -> float:

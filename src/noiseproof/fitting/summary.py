@@ -37,7 +37,9 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
     yield "choose", learned.why
     yield "train", f"{fitted.recipe}, on {counted(learned.rows, 'row')}"
     yield "evaluate", f"held-out noisy labels predicted: {fitted.noisy}"
-    yield "evaluate", f"accuracy on true labels, estimated: {fitted.true}"
+    true = fitted.true
+    between = str(true) if estimate.decisive else f"{true.low:.0%} to {true.high:.0%}"
+    yield "evaluate", f"accuracy on true labels, estimated: {between}"
     if fitted.checked_rows is not None:
         yield "evaluate", f"accuracy on checked rows, measured: {fitted.checked_rows}"
     if fitted.test is not None:

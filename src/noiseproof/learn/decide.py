@@ -214,4 +214,5 @@ def points(gain: float, more: str = "more", less: str = "fewer") -> str:
     >>> points(0.0312), points(-0.004, "better", "worse")
     ('3.1 points more', '0.4 points worse')
     """
-    return f"{abs(gain) * 100:.1f} points {more if gain >= 0 else less}"
+    size = round(abs(gain) * 100, 6)  # summed in another order, the same words
+    return f"{size:.1f} points {more if gain >= 0 else less}"

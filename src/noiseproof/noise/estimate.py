@@ -18,6 +18,7 @@ from noiseproof.noise.neighbours import trust
 
 _DRAWS = 1_000
 _UNSURE = 0.8  # how likely what shows is noise at most, where no noise at all is possible
+_CHANCE = 0.45  # the same where the classifier may know no more than the largest class
 _OTHERWISE = 0.1  # prior belief that the model of noise and difficulty does not hold
 
 
@@ -95,7 +96,9 @@ def estimate(
     if known is None and low <= NEAR_ZERO * high:
         low = 0.0
         if high >= SMALL:  # it may all be difficulty, so no single label is wrong for certain
-            noisy = min(noisy, _UNSURE)
+            largest = float(np.bincount(given).max()) / N
+            known_more = float((rows.predicted == given).mean()) - largest > 1 / np.sqrt(N)
+            noisy = min(noisy, _UNSURE if known_more else _CHANCE)
     calibration = Calibration(
         sharpness, (float(power[0]), float(power[1])), min(1.0, seen / max(rate, 1e-9)), noisy
     )
