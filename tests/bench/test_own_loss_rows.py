@@ -129,3 +129,24 @@ def test_a_grid_file_runs_no_code(capsys, tmp_path):
     code, _, err = bench(capsys, tmp_path)
     assert code == 2
     assert "a grid file runs no code; add the row by --add-loss" in err
+
+
+def test_code_that_is_not_in_the_file_is_not_recorded(tmp_path):
+    """It could change, and the cells of the old code would stand for the new."""
+    (tmp_path / "mine_helper.py").write_text(MAE.replace("Fussy", "Fussier").replace("Mine", "Far"))
+    inside = "def made():\n    class Inner(nf.Pointwise):\n"
+    inside += "        def value(self, log_u):\n            return -log_u\n    return Inner()\n"
+    text = f"import noiseproof as nf\nimport mine_helper\nfrom mine_helper import *\n{inside}"
+    (tmp_path / "mine.py").write_text(f"{text}inner = made()\n")
+    for loss in ("Fussier", "Fussier()", "CE + 2*Fussier()", "Normalized(Fussier())"):
+        with pytest.raises(nf.NoiseproofError, match="Fussier is of mine_helper"):
+            own.recorded_loss(f"mine.py:{loss}")
+    digest = own._file("mine.py").digest
+    for loss in ("inner", "2*Inner()"):
+        assert f"Inner_{digest}" in str(own.recorded_loss(f"mine.py:{loss}"))
+
+
+@pytest.mark.parametrize("first", [b"\xef\xbb\xbf", b"# coding: latin-1\n# caf\xe9\n", b"\n\r\n"])
+def test_a_file_is_read_as_python_reads_it(tmp_path, first):
+    (tmp_path / "mine.py").write_bytes(first + MAE.encode())
+    assert str(own.recorded_loss("mine.py:Fussy")).startswith("Fussy_")

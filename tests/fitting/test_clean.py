@@ -307,7 +307,10 @@ def test_mistakes_about_a_folder_are_one_line(photos, tmp_path, capsys):
     other.write_text(reviewed.read_text().replace(fitted.fingerprint, "pictures-0"))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("mine")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "cat").symlink_to(home / "pets" / "cat")
     for path, decisions, out, message in (
+        (tmp_path / "linked", reviewed, tmp_path / "clean", "cat is a link to a folder"),
         (home / "pets", other, tmp_path / "clean", "was made from other data than pets"),
         (home / "pets", reviewed, home / "pets" / "in", "neither inside"),
         (home / "pets", reviewed, home / "pets", "neither inside"),

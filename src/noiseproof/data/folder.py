@@ -70,6 +70,13 @@ def list_images(root: Path) -> tuple[list[Path], list[str]]:
     return files, labels
 
 
+def find_images(root: Path) -> list[Path]:
+    """Return the image files anywhere below ``root``, in sub-folders that are links too."""
+    linked = [p for p in root.iterdir() if p.is_symlink() and p.is_dir() and p.name[0] != "."]
+    inside = [path for folder in linked for path in folder.iterdir()]
+    return sorted(path for path in [*root.rglob("*"), *inside] if is_image(path))
+
+
 def read_images(
     files: Sequence[Path], size: int | None = None, progress: Progress = SILENT
 ) -> npt.NDArray[np.uint8]:

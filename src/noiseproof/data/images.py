@@ -1,5 +1,10 @@
 """Decoding one image file."""
 
+import stat
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +22,14 @@ SUFFIXES = frozenset(
 )
 
 
+#: The formats that are read, whatever the suffix says. Pillow knows more: it gives a file that is
+#: PostScript to Ghostscript, which runs it.
+FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "JPEG2000", "MPO", "PNG", "PPM", "TIFF", "WEBP")
 #: How Pillow's names of greys with more than 8 bits begin.
 DEEP = ("I", "F")
+#: Pictures of more pixels are decoded one at a time, however many threads there are.
+LARGE = 1 << 24
+_large = threading.Lock()
 
 
 def is_image(path: Path) -> bool:
@@ -38,24 +49,80 @@ def decode(path: Path, size: int | None = None, grey: bool = True) -> npt.NDArra
     from PIL import Image, ImageOps
 
     try:
-        with Image.open(path) as file:
-            deep = file.mode.startswith(DEEP)
-            keep = grey and (deep or file.mode in ("1", "L"))
+        with open_picture(path) as file:
+            keep = grey and (file.mode.startswith(DEEP) or file.mode in ("1", "L"))
             if size is not None:
                 # JPEG can decode at a fraction of its size, for a fraction of the work.
                 file.draft(None, (size, size))
-            picture = (eight_bits(file) if deep else file).convert("L" if keep else "RGB")
-            if size is not None:
-                ImageOps.exif_transpose(picture, in_place=True)  # as the camera was held
-        if size is not None and picture.size != (size, size):
-            picture = ImageOps.fit(picture, (size, size), Image.Resampling.BILINEAR)
+            with nullcontext() if file.width * file.height <= LARGE else _large:
+                picture = flat(file, "L" if keep else "RGB")
+                if size is not None:
+                    picture = upright(picture)
+                    if picture.size != (size, size):
+                        picture = ImageOps.fit(picture, (size, size), Image.Resampling.BILINEAR)
     except _unreadable() as error:
         raise DataError(f"{path}: cannot be read as an image ({_reason(error)})") from None
     array = np.array(picture, np.uint8)
     return array[None] if array.ndim == 2 else np.ascontiguousarray(array.transpose(2, 0, 1))
 
 
-def eight_bits(picture: "Image.Image") -> "Image.Image":
+@contextmanager
+def wary() -> Iterator[None]:
+    """Refuse pictures with more pixels than Pillow thinks safe; be silent about damaged EXIF data.
+
+    By default it warns of both. The filters of warnings belong to all threads, so this is called
+    before they start.
+    """
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        warnings.filterwarnings("ignore", category=UserWarning, module=r"PIL\.")
+        yield
+
+
+@contextmanager
+def open_picture(path: Path) -> "Iterator[Image.Image]":
+    """Open a picture of a format that runs nothing; what is not a plain file is not opened."""
+    from PIL import Image
+
+    check_plain(path)
+    Image.init()
+    with Image.open(path, formats=[name for name in FORMATS if name in Image.OPEN]) as file:
+        yield file
+
+
+def check_plain(path: Path) -> None:
+    """Raise OSError for a pipe, a device or a folder, whose content may have no end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError("not a plain file")
+
+
+def flat(picture: "Image.Image", mode: str) -> "Image.Image":
+    """Return a picture in 8 bits as it looks on white, where parts of it are transparent."""
+    from PIL import Image
+
+    picture = _eight_bits(picture)
+    # Under what is transparent there is any colour, most often black.
+    if "A" in picture.getbands() or "a" in picture.getbands() or "transparency" in picture.info:
+        white = Image.new("RGBA", picture.size, "white")
+        white.alpha_composite(picture.convert("RGBA"))
+        white.info.update({k: v for k, v in picture.info.items() if k != "transparency"})
+        picture = white
+    return picture.convert(mode)
+
+
+def upright(picture: "Image.Image") -> "Image.Image":
+    """Return a picture as the camera was held; as it is, where its EXIF data are damaged."""
+    from PIL import ImageOps
+
+    try:
+        return ImageOps.exif_transpose(picture)
+    except Exception:  # their parser meets with anything, and the pixels are whole
+        return picture
+
+
+def _eight_bits(picture: "Image.Image") -> "Image.Image":
     """Return a picture of 16-bit or 32-bit greys as 8-bit ones; Pillow would make them white.
 
     Greys of 16 bits are divided by 257. Floats up to 1 are taken for shares of white.
@@ -64,26 +131,28 @@ def eight_bits(picture: "Image.Image") -> "Image.Image":
 
     if not picture.mode.startswith(DEEP):
         return picture
-    values = np.asarray(picture, np.float64)
-    if not (np.isfinite(values).all() and values.min() >= 0 and values.max() <= 65535):
+    values = np.asarray(picture)
+    least, most = values.min(), values.max()  # NaN where any is
+    if not 0 <= least <= most <= 65535:
         raise ValueError("its greys are not between 0 and 65535")
-    most = values.max()
+    scale = 1.0
     if picture.mode.startswith("I;16") or most > 255:
-        values = values / 257
+        scale = 1 / 257
     elif picture.mode == "F" and most <= 1:
-        values = values * 255
-    made = Image.fromarray(np.round(values).astype(np.uint8))
-    made.info.update(picture.info)
+        scale = 255.0
+    greys = np.empty(values.shape, np.uint8)
+    for row, found in zip(values, greys, strict=True):  # a picture of float64 is eight times it
+        found[:] = np.round(row.astype(np.float64) * scale)
+    made = Image.fromarray(greys)
+    made.info.update({k: v for k, v in picture.info.items() if k != "transparency"})
     return made
 
 
 def dimensions(path: Path) -> tuple[int, int]:
     """Return the width and height of an image file, read from its header alone."""
     need("fit", "PIL")
-    from PIL import Image
-
     try:
-        with Image.open(path) as file:
+        with open_picture(path) as file:
             return file.size
     except _unreadable() as error:
         raise DataError(f"{path}: cannot be read as an image ({_reason(error)})") from None
@@ -103,4 +172,7 @@ def _reason(error: Exception) -> str:
 
     if isinstance(error, FileNotFoundError):
         return "no such file"
-    return "of no known format" if isinstance(error, UnidentifiedImageError) else str(error)
+    if isinstance(error, UnidentifiedImageError):
+        return "of no known format"
+    # The text of an error of the system has the name of the file.
+    return str(getattr(error, "strerror", None) or error)

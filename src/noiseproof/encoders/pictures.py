@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.images import decode, dimensions
+from noiseproof.data.images import check_plain, decode, dimensions
 from noiseproof.encoders.cache import KEY
 from noiseproof.encoders.choose import Facts
 from noiseproof.encoders.encoder import PICTURES
@@ -19,6 +19,8 @@ from noiseproof.parallel import cores
 Pixels = NDArray[np.uint8]
 #: How many pictures are looked at to find out what they are like.
 SAMPLE = 64
+#: Changes whenever files are decoded to other pixels: then their embeddings are made again.
+DECODING = b"2"
 
 
 class _Pictures:
@@ -100,7 +102,8 @@ class PictureArray(_Pictures):
 
 def _hash(path: Path) -> bytes | None:
     try:
+        check_plain(path)
         with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").digest()[:KEY]
+            return hashlib.file_digest(file, lambda: hashlib.sha256(DECODING)).digest()[:KEY]
     except OSError:
         return None

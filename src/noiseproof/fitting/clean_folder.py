@@ -36,6 +36,8 @@ def clean_folder(
         raise ParameterError(
             f"{path / files.MANIFEST}: the copy has a list of its files under this name; rename it"
         )
+    if linked := next((p for p in path.iterdir() if p.is_symlink() and p.is_dir()), None):
+        raise ParameterError(f"{linked} is a link to a folder: put the folder itself in its place")
     files.check_folder(out, force)
     samples = read_image_folder(path, SIDE, labelled=True)
     codes, classes = encode(samples.labels, samples.name)

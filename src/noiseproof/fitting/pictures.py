@@ -2,7 +2,6 @@
 
 import base64
 import io
-import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -13,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.images import eight_bits
+from noiseproof.data.folder import find_images
+from noiseproof.data.images import flat, open_picture, upright, wary
 from noiseproof.prepare.file_names import shown
 
 #: The longest side of a thumbnail, where there are at most so many of them: a page of 10,000
@@ -42,20 +42,16 @@ class Pictures:
     def _files(self) -> dict[str, Path]:
         # By the names as they are shown, where bytes that are not UTF-8 are written out.
         root = self.folder
-        return {} if root is None else {shown(f.relative_to(root)): f for f in root.rglob("*")}
+        return {} if root is None else {shown(f.relative_to(root)): f for f in find_images(root)}
 
     def thumbnails(self, rows: Sequence[int]) -> list[str]:
         """Return a ``data:`` address for each row; "" where its picture cannot be read."""
-        from PIL import Image
-
         side = next((side for most, side in SIDES if len(rows) <= most), SMALLEST)
-        # The filters of warnings belong to all threads, so they are set before these start.
-        with warnings.catch_warnings(), ThreadPoolExecutor(2) as pool:
-            warnings.simplefilter("error", Image.DecompressionBombWarning)  # 89 million pixels
+        with wary(), ThreadPoolExecutor(2) as pool:
             return list(pool.map(lambda row: self._thumbnail(row, side), rows))
 
     def _thumbnail(self, row: int, side: int) -> str:
-        from PIL import Image, ImageOps
+        from PIL import Image
 
         if self.arrays is not None:
             return _encoded(_of_array(self.arrays[row]), side)
@@ -63,9 +59,9 @@ class Pictures:
         if path is None:
             return ""
         try:
-            with Image.open(path) as file:
+            with open_picture(path) as file:
                 file.draft("RGB", (side, side))  # JPEG decodes at a fraction of its size
-                picture = eight_bits(ImageOps.exif_transpose(file)).convert("RGB")
+                picture = upright(flat(file, "RGB"))
             return _encoded(picture, side)
         except (OSError, SyntaxError, ValueError, Warning, Image.DecompressionBombError):
             return ""

@@ -3,6 +3,7 @@
 import hashlib
 import importlib
 import sys
+import tokenize
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -59,7 +60,8 @@ class LossFile:
         So what is measured with a loss is measured again when the file changes.
         """
         module = self.load()
-        for kind in vars(module).values():
+        defined = [*vars(module).values(), *registry.values()]  # at its top, or in a function
+        for kind in defined:
             if isinstance(kind, type) and issubclass(kind, Loss) and _is_own(kind, module):
                 kind.text_name = f"{kind.__name__}_{self.digest}"
                 registry[kind.text_name] = kind
@@ -97,7 +99,14 @@ def recorded_loss(text: str) -> Loss:
         )
     module = _file(where).record()
     with errors_of_its_own(text):
-        return _found(what, module, where)
+        found = _found(what, module, where)
+    for part in found.modules():
+        if _is_loss(part) and not _is_own(type(part), module) and not _is_shipped(type(part)):
+            raise ParameterError(
+                f"{where}: {type(part).__name__} is of {type(part).__module__}: "
+                "put its code into the file, for it to be recorded"
+            )
+    return found
 
 
 @contextmanager
@@ -132,8 +141,9 @@ def _file(where: str) -> LossFile:
     if not path.is_file():
         raise ParameterError(f"{where}: no such file")
     try:
-        return LossFile(str(path.resolve()), path.read_text("utf-8"))
-    except UnicodeDecodeError:
+        with tokenize.open(path) as file:  # in the encoding that it declares, as Python reads it
+            return LossFile(str(path.resolve()), file.read())
+    except (UnicodeDecodeError, SyntaxError):
         raise ParameterError(f"{where} is not a Python file") from None
     except OSError as error:
         raise ParameterError(f"{where}: {(error.strerror or str(error)).lower()}") from None
@@ -191,8 +201,12 @@ def _built(kind: type[Loss], where: str) -> Loss:
 
 def _is_loss(value: Any) -> bool:
     if isinstance(value, type):
-        return issubclass(value, Loss) and not value.__module__.startswith("noiseproof.")
+        return issubclass(value, Loss) and not _is_shipped(value)
     return isinstance(value, Loss)
+
+
+def _is_shipped(kind: type) -> bool:
+    return kind.__module__.startswith("noiseproof.")
 
 
 def _is_own(kind: type[Loss], module: ModuleType) -> bool:

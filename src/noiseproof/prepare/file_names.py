@@ -1,6 +1,7 @@
 """File names as text: what is not UTF-8 in them is shown, and never breaks what is written."""
 
 import os
+import re
 from pathlib import Path
 
 
@@ -12,5 +13,11 @@ def shown(name: str | Path) -> str:
 
     >>> shown(os.fsdecode(b"caf\xe9.png"))
     'caf\\xe9.png'
+
+    Two names are never shown as one:
+
+    >>> shown(r"caf\xe9.png")
+    'caf\\x5cxe9.png'
     """
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
+    escaped = re.sub(rb"\\(?=x[0-9a-f]{2})", rb"\\x5c", os.fsencode(name))
+    return escaped.decode("utf-8", "backslashreplace")

@@ -1,9 +1,7 @@
 """Folders of images."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.data import images
-from noiseproof.data.folder import list_images
+from noiseproof.data.folder import find_images, list_images
 from noiseproof.data.memory import check_fits
 from noiseproof.encoders.pictures import PictureFiles
 from noiseproof.errors import DataError
@@ -33,7 +31,7 @@ def read_image_folder(
     Pictures that cannot be read are set aside and noted.
     """
     files, labels = list_images(path) if labelled else (_any_images(path), None)
-    with _no_bombs():
+    with images.wary():
         samples, kept = _samples(path, files, size, encoder, progress)
     if labels is not None:
         samples.labels = [shown(labels[at]) for at in kept]
@@ -46,7 +44,7 @@ def image_blocks(
 ) -> Iterator[Samples]:  # fmt: skip
     """Return the images of a folder in blocks."""
     files = _any_images(path)
-    with _no_bombs():
+    with images.wary():
         side = None if encoder else size or _side(files)
         for start in range(0, len(files), rows):
             part = files[start : start + rows]
@@ -123,18 +121,8 @@ def _side(files: Sequence[Path]) -> int:
     return min(SIDE, int(np.quantile(sides, 0.1, method="higher"))) if sides else SIDE
 
 
-@contextmanager
-def _no_bombs() -> Iterator[None]:
-    """Refuse pictures with more pixels than Pillow thinks safe, at which by default it warns."""
-    from PIL import Image
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", Image.DecompressionBombWarning)
-        yield
-
-
 def _any_images(path: Path) -> list[Path]:
-    files = sorted(f for f in path.rglob("*") if images.is_image(f))
+    files = find_images(path)
     if not files:
         raise DataError(f"{path}: there are no images in this folder, and no Parquet files")
     return files

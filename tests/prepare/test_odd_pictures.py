@@ -1,0 +1,135 @@
+"""Pictures as cameras, programs and strangers make them."""
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from noiseproof.data import images
+from noiseproof.data.images import decode
+from noiseproof.encoders.pictures import PictureFiles
+from noiseproof.errors import DataError
+from noiseproof.prepare.file_names import shown
+from noiseproof.prepare.image_files import image_blocks, read_image_folder
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="file names of Unix")
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "P", "L", "RGB"])
+def test_what_is_transparent_is_white_whatever_colour_lies_under_it(tmp_path, mode):
+    """A drawing whose shape is in its transparency was black all over."""
+    seen = np.full((8, 8), 255, np.uint8)
+    seen[2:5, 3:6] = 90
+    drawing = np.full((8, 8, 4), (0, 0, 0, 0), np.uint8)
+    drawing[2:5, 3:6] = (90, 90, 90, 255)
+    path = tmp_path / "drawing.png"
+    if mode in ("RGBA", "LA"):
+        Image.fromarray(drawing).convert(mode).save(path)
+    else:  # one colour is declared to be transparent
+        flat = Image.fromarray(drawing[..., 0])
+        flat = flat if mode == "L" else flat.convert(mode)
+        flat.save(path, transparency=(0, 0, 0) if mode == "RGB" else 0)
+    assert (decode(path) == seen).all()
+    assert (decode(path, 8, grey=False) == seen).all()
+
+
+def test_pictures_whose_exif_data_are_damaged_are_read(tmp_path):
+    picture = Image.fromarray(np.arange(192, dtype=np.uint8).reshape(8, 8, 3))
+    (tmp_path / "cat").mkdir()
+    picture.save(tmp_path / "cat" / "0.jpg")
+    for number, exif in enumerate((b"garbage", b"II*\0\xff\xff\xff\xff", b"", b"MM"), start=1):
+        picture.save(tmp_path / "cat" / f"{number}.jpg", exif=b"Exif\0\0" + exif)
+    found = read_image_folder(tmp_path, 8, labelled=True)
+    assert found.unread == ()
+    assert (found.inputs == found.inputs[0]).all()
+
+
+def test_only_formats_that_run_nothing_are_opened(tmp_path, monkeypatch):
+    """Pillow gives PostScript to Ghostscript, whatever the file is called."""
+    from PIL import EpsImagePlugin
+
+    monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *_: pytest.fail("ran PostScript"))
+    path = tmp_path / "photo.png"
+    Image.new("RGB", (4, 4)).save(path, format="EPS")
+    with Image.open(path) as file:
+        assert file.format == "EPS"
+    with pytest.raises(DataError, match="of no known format"):
+        decode(path)
+
+
+@pytest.mark.parametrize("kind", ["device", "folder", "circle", "nothing"])
+def test_what_is_no_plain_file_is_not_read(tmp_path, kind):
+    """The hash of a device would take for ever."""
+    (tmp_path / "cat").mkdir()
+    Image.new("RGB", (8, 8)).save(tmp_path / "cat" / "a.png")
+    name = b"caf\xe9.png"
+    odd = Path(os.fsdecode(os.fsencode(tmp_path / "cat") + b"/" + name))
+    if kind == "folder":
+        odd.mkdir()
+    else:
+        odd.symlink_to({"device": "/dev/zero", "circle": odd.name, "nothing": "nowhere"}[kind])
+    if kind == "device":
+        assert stat.S_ISCHR(odd.stat().st_mode)
+    assert PictureFiles([odd]).keys() == [None]
+    samples = read_image_folder(tmp_path, None, labelled=True)
+    assert samples.rows == ["cat/a.png"]
+    (line,) = samples.unread
+    assert line.startswith("cat/caf\\xe9.png (")
+    assert "udce9" not in line
+    assert str(tmp_path) not in line
+
+
+def test_deep_greys_take_little_more_memory_than_the_picture(tmp_path):
+    """Two hundred kilobytes of 16-bit greys took two gigabytes, in each of many threads."""
+    import tracemalloc
+
+    path = tmp_path / "deep.png"
+    Image.fromarray(np.zeros((2000, 2000), np.uint16)).save(path)
+    tracemalloc.start()
+    decode(path, 8)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 6 * 2000 * 2000
+
+
+def test_large_pictures_are_decoded_one_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(images, "LARGE", 99)
+    inside, most = [], []
+
+    def flat(file, mode):
+        inside.append(1)
+        most.append(len(inside))
+        picture = file.convert(mode)
+        inside.pop()
+        return picture
+
+    monkeypatch.setattr(images, "flat", flat)
+    (tmp_path / "cat").mkdir()
+    for number in range(20):
+        Image.new("RGB", (10, 10)).save(tmp_path / "cat" / f"{number}.png")
+    read_image_folder(tmp_path, 8, labelled=True)
+    assert max(most) == 1
+    assert images._large.acquire(blocking=False)
+    images._large.release()
+
+
+def test_different_names_are_shown_differently():
+    names = [b"caf\xe9", rb"caf\xe9", rb"caf\x5cxe9", rb"caf\\xe9", "café".encode(), rb"caf\e9"]
+    assert len({shown(os.fsdecode(name)) for name in names}) == len(names)
+
+
+def test_a_class_whose_folder_is_a_link_is_found_by_fit_and_predict(tmp_path):
+    store, photos = tmp_path / "store", tmp_path / "photos"
+    for folder in (store, photos / "dog"):
+        folder.mkdir(parents=True)
+        Image.new("RGB", (8, 8)).save(folder / "a.png")
+    (photos / "cat").symlink_to(store)
+    (photos / "dog" / "around").symlink_to(photos)
+    rows = ["cat/a.png", "dog/a.png"]
+    assert read_image_folder(photos, None, labelled=True).rows == rows
+    (block,) = image_blocks(photos, None, 10)
+    assert block.rows == rows
