@@ -84,6 +84,20 @@ def test_pack_and_unpack(store, capsys, tmp_path):
     assert Store("again").records() == store.records()
 
 
+def test_what_is_damaged_is_said_by_whoever_leaves_it_out(store, capsys, tmp_path):
+    (tmp_path / "packed").mkdir()
+    run(capsys, "pack", "digits-symmetric", "--out", "packed")
+    packed = tmp_path / "packed" / "digits-symmetric.records.xz"
+    packed.write_bytes(packed.read_bytes()[:-9])
+    code, _, err = run(capsys, "unpack", "--store", packed, "--out", "single")
+    assert code == 0
+    assert "torn" in err
+    (tmp_path / "again").mkdir()
+    code, _, err = run(capsys, "pack", "digits-symmetric", "--store", "packed", "--out", "again")
+    assert code == 0
+    assert "torn" in err
+
+
 @pytest.mark.parametrize(
     "command",
     [

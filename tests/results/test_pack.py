@@ -2,6 +2,7 @@
 
 import lzma
 import shutil
+from dataclasses import replace
 
 import pytest
 from made_records import fill, made
@@ -115,3 +116,31 @@ def test_numbers_survive_to_the_last_digit():
     assert parse_record(line) == values
     with pytest.raises(ValueError, match="NaN"):
         parse_record("[NaN]")
+
+
+def test_unpacking_never_settles_a_dispute(runs, packed, tmp_path):
+    """The first of two results was written, the second counted as there already."""
+    ours = next(iter(runs.records().values()))
+    theirs = replace(ours.history[-1], test_accuracy=ours.accuracy / 2)
+    other = replace(ours, history=(*ours.history[:-1], theirs))
+    (packed.parent / f"other{SUFFIX}").write_bytes(pack([other.to_dict()]))
+    with pytest.raises(DataError, match="1 cells are disputed"):
+        unpack_store(Store(packed.parent), tmp_path / "single")
+    assert not (tmp_path / "single").exists()
+    Store(tmp_path / "there").put(other)
+    with pytest.raises(DataError, match="another result than in"):
+        unpack_store(Store(packed), tmp_path / "there")
+
+
+@pytest.mark.parametrize("line", [b"\n", b"{}\n", b'{"schema": 99}\n'])
+def test_a_bomb_of_short_lines_is_bounded(tmp_path, monkeypatch, line):
+    """A megabyte of them unpacks to seven gigabytes, a damaged record every other byte."""
+    from noiseproof.results import pack as module
+
+    monkeypatch.setattr(module, "_FREE", 1 << 16)
+    path = tmp_path / f"bomb{SUFFIX}"
+    path.write_bytes(lzma.compress(line * (1 << 20), preset=1))
+    store = Store(path)
+    assert store.records() == {}
+    assert len(store.damaged) <= 1001
+    assert "the rest is not read" in store.damaged[-1]

@@ -118,6 +118,23 @@ def test_files_of_others_are_left_alone(record, tmp_path):
     assert (set(tmp_path.iterdir()), store.damaged) == (before, [])
 
 
+@pytest.mark.parametrize("name", ["record.json", "export-1699999999.json", "a/b-0123456789.json"])
+@pytest.mark.parametrize("text", ["", "no json", "[1]", '{"mine": 1}', "\0"])
+def test_a_file_that_no_run_wrote_is_not_renamed(record, tmp_path, name, text):
+    """Ten digits may be a time."""
+    store = Store(tmp_path)
+    store.put(record)
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    assert store.records() == {record.key: record}
+    assert path.read_text() == text
+    assert [line.partition(":")[0] for line in store.damaged] == [str(path)]
+    path.write_text(json.dumps(record.to_dict())[:-9])  # this one a run did write
+    store.records()
+    assert not path.exists()
+
+
 def test_records_of_one_cell_that_disagree_are_not_believed(record, tmp_path):
     other = seeds(record, (2,))[0]
     row = record.history[-1]

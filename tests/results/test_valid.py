@@ -91,9 +91,9 @@ def test_a_store_counts_what_is_damaged_and_averages_the_rest(tmp_path):
     store, good = Store(tmp_path), made(CELL.with_seed(9), 0.5)
     store.put(good)
     for number, (_, values) in enumerate(CASES):
-        path = tmp_path / f"cell-{number:010x}.json"
+        path = tmp_path / f"cell-seed1-{number:010x}.json"
         if isinstance(values, dict) and "identity" in values:
-            path = tmp_path / f"cell-{number}-{VALUES['identity'][:10]}.json"
+            path = tmp_path / f"cell-{number}-seed1-{VALUES['identity'][:10]}.json"
         path.write_text(json.dumps(values))
     assert store.records() == {good.key: good}
     assert len(store.damaged) == len(CASES)

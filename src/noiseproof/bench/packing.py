@@ -6,8 +6,9 @@ from noiseproof import files
 from noiseproof.bench.grid import Grid
 from noiseproof.bench.report import variants
 from noiseproof.errors import DataError
-from noiseproof.results import Store
+from noiseproof.results import Record, Store
 from noiseproof.results.pack import SUFFIX, pack, record_text
+from noiseproof.results.store import result
 
 
 def pack_grid(grid: Grid, store: Store, folder: Path, force: bool = False) -> tuple[Path, int]:
@@ -47,9 +48,16 @@ def unpack_store(store: Store, folder: Path) -> tuple[int, int]:
         how many files were written, and how many were there already.
     """
     written = there = 0
+    store.records()
+    if disputes := list(store.disputes.values()):  # of which one side alone would be left
+        raise DataError(f"{len(disputes)} cells are disputed: {disputes[0]}")
     for found in store.found():
         path = folder / f"{store.files(found.record).name}.json"
         if path.exists():
+            if result(Record.read(path)) != result(found.record):
+                raise DataError(
+                    f"{path}: another result than in {found.path}; remove what is wrong"
+                )
             there += 1
         else:
             files.write(path, record_text(found.values))

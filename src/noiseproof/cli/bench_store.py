@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import print_json, show
+from noiseproof.cli.app import print_json, show, warn
 from noiseproof.cli.bench import StoreOption, check_there, group
 from noiseproof.cli.options import JsonOption
 from noiseproof.errors import DataError
@@ -55,10 +55,13 @@ def pack(
     from noiseproof.results import Store
 
     check_there(store)
+    kept = Store(store)
     for name in expand(names):
-        path, records = pack_grid(load_grid(name), Store(store), out, force)
+        path, records = pack_grid(load_grid(name), kept, out, force)
         size = f"{path.stat().st_size / 1000:,.0f} kB"
         show(f"wrote {path}: {count(records, 'record')}, {size}")
+    for line in kept.damaged:
+        warn(line)
 
 
 @group.command("unpack")
@@ -75,6 +78,9 @@ def unpack(
     from noiseproof.results import Store
 
     check_there(store)
-    written, there = unpack_store(Store(store), out)
+    kept = Store(store)
+    written, there = unpack_store(kept, out)
+    for line in kept.damaged:
+        warn(line)
     more = f", {there} were there" if there else ""
     show(f"wrote {count(written, 'record')} to {out}{more}")

@@ -209,5 +209,5 @@ def _is_shipped(kind: type) -> bool:
     return kind.__module__.startswith("noiseproof.")
 
 
-def _is_own(kind: type[Loss], module: ModuleType) -> bool:
+def _is_own(kind: type, module: ModuleType) -> bool:
     return kind.__module__ == module.__name__

@@ -17,6 +17,8 @@ SUFFIX = ".records.xz"
 _LONGEST = 1 << 27
 #: Bytes of memory that unpacking may take; what :func:`pack` writes needs 65 MB.
 _MEMORY = 1 << 28
+#: A file unpacks to so many times its bytes, and these besides, at most; ours to 24 times.
+_RATIO, _FREE = 100, 1 << 25
 
 
 def record_text(values: Any) -> str:
@@ -45,8 +47,11 @@ def unpack(content: bytes) -> Iterator[bytes]:
     Raises:
         DataError: at the place where the file is damaged.
     """
-    file = io.BufferedReader(_Unpacked(content))
+    file, left = io.BufferedReader(_Unpacked(content)), _RATIO * len(content) + _FREE
     while line := file.readline(_LONGEST):
+        left -= len(line)
+        if left < 0:
+            raise DataError("it unpacks to far more than records do; the rest is not read")
         if not line.endswith(b"\n"):
             raise DataError("a record is torn, or too long to be one")
         yield line

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noiseproof.errors import DataError
+from noiseproof.results.plain import read_plain
 from noiseproof.results.record import Record
 from noiseproof.train import Experiment
 
 #: How the name of a record ends: the first ten digits of its identity.
 RECORD_NAME = re.compile(r"-([0-9a-f]{10})\.json$")
+#: Letters of the words before it, at most.
+WORDS = 100
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,20 @@ class RunFiles:
             path.unlink(missing_ok=True)
 
 
+def is_run_file(path: Path) -> bool:
+    """Return whether a run wrote this file, or the beginning of it, by its name or content.
+
+    Ten digits at the end of a name may be a time, and ``record.json`` is anybody's.
+    """
+    words = RECORD_NAME.sub("", path.name)
+    if words != path.name and (re.search(r"seed\d+$", words) or len(words) >= WORDS):
+        return True
+    try:
+        return re.match(rb'\{\s*"schema":', read_plain(path)) is not None
+    except (OSError, DataError):
+        return False
+
+
 def lock_file(out: Path, key: str) -> Path:
     """Return the lock of the run with a key, under ``out``: who trains it holds it."""
     return out / f".{key[:20]}.lock"
@@ -83,4 +100,4 @@ def file_name(words: str, identity: str) -> str:
     >>> file_name("digits AGCE(a=4, q=0.2) symmetric:0.4 seed1", "0123456789abcdef")
     'digits-AGCE-a=4-q=0.2-symmetric-0.4-seed1-0123456789'
     """
-    return f"{re.sub(r'[^a-zA-Z0-9_.+*=]+', '-', words).strip('-')[:100]}-{identity[:10]}"
+    return f"{re.sub(r'[^a-zA-Z0-9_.+*=]+', '-', words).strip('-')[:WORDS]}-{identity[:10]}"

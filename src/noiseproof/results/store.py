@@ -14,7 +14,17 @@ from noiseproof.results.key import Place
 from noiseproof.results.pack import SUFFIX, parse_record, unpack
 from noiseproof.results.plain import NotPlainError, read_plain
 from noiseproof.results.record import SCHEMA, Record
-from noiseproof.results.run_files import RECORD_NAME, RunFiles, file_name, lock_file, set_aside
+from noiseproof.results.run_files import (
+    RECORD_NAME,
+    RunFiles,
+    file_name,
+    is_run_file,
+    lock_file,
+    set_aside,
+)
+
+#: So many damaged records of a packed file are listed; then it is not read any further.
+WORST = 1000
 
 
 class Found(NamedTuple):
@@ -56,8 +66,9 @@ class Store:
     """The records in a folder and the folders below it, or in one packed file.
 
     Nothing but whole, valid records count. A file that has the name of a record and is none is
-    renamed to ``*.damaged`` and its cell is to be run again. What is not a plain file of the store
-    (a pipe, a device, a link out of it) is not opened. Both are listed in ``damaged``.
+    renamed to ``*.damaged``, if a run may have written it, and its cell is to be run again. What is
+    not a plain file of the store (a pipe, a device, a link out of it) is not opened. Both are
+    listed in ``damaged``.
 
     Records of one cell that agree count once. Where their results differ, none counts, and
     ``disputes`` says so.
@@ -161,9 +172,11 @@ class Store:
 
     def _read_packed(self, path: Path) -> Iterator[Found]:
         """Read a packed file, which is never renamed: it may be somebody's published results."""
-        number = 0
+        number, before = 0, len(self.damaged)
         try:
             for number, text in enumerate(unpack(read_plain(path, self.path)), start=1):
+                if len(self.damaged) - before >= WORST:
+                    raise DataError("so many are damaged that the rest is not read")
                 try:
                     values = parse_record(text)
                     if not _is_other_schema(values):
@@ -204,6 +217,9 @@ class Store:
             yield Found(record, values, path)
 
     def _set_aside(self, path: Path, why: str) -> None:
+        if not is_run_file(path):  # a user's own file, whose name happens to end as a record's
+            self.damaged.append(f"{path}: left as it is: {why}")
+            return
         with suppress(OSError):  # a store that cannot be written to can still be read
             path = set_aside(path)
         self.damaged.append(f"{path}: damaged, to be run again: {why}")
@@ -216,10 +232,11 @@ def _is_other_schema(values: Any) -> bool:
 
 
 def _disagree(several: list[Found]) -> bool:
-    return len({_result(found.record) for found in several}) > 1
+    return len({result(found.record) for found in several}) > 1
 
 
-def _result(record: Record) -> tuple[str, str, float | None]:
+def result(record: Record) -> tuple[str, str, float | None]:
+    """Return what two records of one cell must agree in."""
     return record.identity, record.status, record.accuracy
 
 
