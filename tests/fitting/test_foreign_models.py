@@ -128,3 +128,34 @@ def test_only_the_plain_files_of_the_manifest_are_opened(model, kind):
     else:
         (model / "model" / "more.npz").write_bytes(b"")
     assert "has changed since the fit" in refused(model)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1j, "text"], ids=str)
+def test_every_array_of_a_model_holds_finite_numbers(tmp_path, value):
+    """Those of the features too: pictures had a model whose patches were NaN."""
+    pictures = np.random.default_rng(0).integers(0, 99, (40, 1, 14, 14)).astype(np.uint8)
+    pictures[:20] += 150
+    saved = fit(pictures, np.arange(40) < 20, **QUICK).save(tmp_path / "out")
+    files = [path for path in saved.rglob("*.npz") if np.load(path).files]
+    assert "features.npz" in [path.name for path in files]
+    for path in files:
+        whole, arrays = path.read_bytes(), dict(np.load(path))
+        for name, array in arrays.items():
+            if array.dtype.kind == "f":
+                np.savez(path, **{**arrays, name: np.full_like(array, value, dtype=type(value))})
+                write_manifest(saved)
+                assert "damaged" in refused(saved)
+        path.write_bytes(whole)
+    write_manifest(saved)
+    load(saved)
+
+
+def test_a_model_whose_numbers_overflow_predicts_nothing(model):
+    for path in model.rglob("arrays.npz"):
+        arrays = dict(np.load(path))
+        signs = np.where(np.arange(arrays["weight"].size) % 2, 1, -1)
+        weight = (3e38 * signs).astype(np.float32).reshape(arrays["weight"].shape)
+        np.savez(path, **{**arrays, "weight": weight})
+    write_manifest(model)
+    with pytest.raises(DataError, match="no probabilities"):
+        load(model).predict_proba(FRAME)

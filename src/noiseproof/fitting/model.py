@@ -73,7 +73,11 @@ class Model:
         """
         heard = Notes() if notes is None else notes
         parts = (self.features.transform(block, heard) for block in samples.blocks())
-        found = np.concatenate([self.ensemble.probabilities(p) for p in parts], dtype=np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            each = [self.ensemble.probabilities(part) for part in parts]
+        found = np.concatenate(each, dtype=np.float32)
+        if not np.isfinite(found).all():  # its numbers are finite, but their products are not
+            raise DataError("the model is damaged: what it predicts are no probabilities")
         if notes is None:
             for line in heard.warnings:
                 warnings.warn(line, DataWarning, stacklevel=4)

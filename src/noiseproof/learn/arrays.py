@@ -33,12 +33,8 @@ class ArrayModel(Trained):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read the arrays; refuse numbers that are not finite."""
-        arrays = read_arrays(folder / FILE)
-        for name, array in arrays.items():
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                raise ValueError(f"{name} has values that are not finite")
-        return cls.of_arrays(arrays)
+        """Read the arrays."""
+        return cls.of_arrays(read_arrays(folder / FILE))
 
 
 def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
@@ -51,7 +47,10 @@ def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an .npz file; raise ValueError if it is damaged."""
+    """Return the arrays of an .npz file; raise ValueError if it is damaged, or has no numbers.
+
+    Numbers that are not finite, or complex, are none.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             for part in archive.infolist():
@@ -60,9 +59,12 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
                     raise ValueError(f"{path.name} is compressed")
                 _check_size(archive, part)
         with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+            arrays = {name: file[name] for name in file.files}
     except (OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path.name}: {error}") from None
+    for name, array in arrays.items():
+        expect(array.dtype.kind in "fiub" and bool(np.isfinite(array).all()), f"numbers in {name}")
+    return arrays
 
 
 def _check_size(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
