@@ -63,7 +63,10 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     except (OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path.name}: {error}") from None
     for name, array in arrays.items():
-        expect(array.dtype.kind in "fiub" and bool(np.isfinite(array).all()), f"numbers in {name}")
+        expect(
+            array.dtype.kind in "fiub" and bool(np.isfinite(array).all()),
+            f"finite numbers in {name}",
+        )
     return arrays
 
 
