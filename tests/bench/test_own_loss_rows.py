@@ -108,6 +108,8 @@ def test_what_its_code_raises_is_one_line(capsys, tmp_path):
     [
         ("OWN=mine:Scaled", "mine is no file: name the loss as in mine.py:Loss"),
         ("OWN=other.py:Scaled", "other.py: no such file"),
+        ("OWN=mine.py", "mine.py: which of its losses? Write mine.py:Loss"),
+        ("OWN=/dev/zero:Scaled", "/dev/zero: expected a plain file, not a pipe or a device"),
         ("OWN=mine.py:Scald", "did you mean 'Scaled'?"),
         ("OWN=torn.py:Scaled", "cannot be imported: SyntaxError"),
         ("OWN=bytes.py:Scaled", "bytes.py is not a Python file"),

@@ -82,7 +82,7 @@ def test_the_text_is_that_of_the_loss(capsys):
         ("my_broken.py:Loss", "my_broken.py cannot be imported: SyntaxError"),
         ("my_leaving.py:Loss", "my_leaving.py cannot be imported: SystemExit"),
         ("my_twin.py:MAE", "has a loss named MAE already"),
-        (".:Loss", "no such file"),
+        (".:Loss", ".: expected a plain file, not a folder"),
     ],
 )
 def test_a_mistake_is_one_line(capsys, tmp_path, text, message):

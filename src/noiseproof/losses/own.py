@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from noiseproof.errors import NoiseproofError, ParameterError, did_you_mean
+from noiseproof.files import check_plain
 from noiseproof.losses.base import Loss, registry
 from noiseproof.losses.expression import loss
 
@@ -125,6 +126,8 @@ def errors_of_its_own(text: str) -> Iterator[None]:
 def _parts(text: str) -> tuple[str, str]:
     """Split ``file.py:Loss``; the first part of plain text is empty."""
     where, colon, what = text.rpartition(":")
+    if not colon and text.strip().endswith(".py"):
+        raise ParameterError(f"{text}: which of its losses? Write {text.strip()}:Loss")
     if not colon:
         return "", text
     if not where or not what.strip():
@@ -138,8 +141,7 @@ def _is_file(where: str) -> bool:
 
 def _file(where: str) -> LossFile:
     path = Path(where)
-    if not path.is_file():
-        raise ParameterError(f"{where}: no such file")
+    check_plain(path)
     try:
         with tokenize.open(path) as file:  # in the encoding that it declares, as Python reads it
             return LossFile(str(path.resolve()), file.read())
