@@ -337,3 +337,20 @@ def test_a_manifest_of_somebody_elses_is_not_lost(photos, tmp_path, capsys):
     assert main([*command, "--out", str(tmp_path / "clean")]) == 2
     assert "manifest.json" in capsys.readouterr().err
     assert not (tmp_path / "clean").exists()
+
+
+def test_what_a_link_leads_to_is_copied_only_if_it_is_a_picture(photos, tmp_path):
+    home, fitted = photos
+    reviewed = tmp_path / "r.csv"
+    decided_photos(reviewed, fitted, [("cat/0.png", "cat", "<b>dog")])
+    shutil.copytree(home / "pets", tmp_path / "pets")
+    (tmp_path / "secret.txt").write_text("mine")
+    for name in ("key.txt", "cat/key.txt", "cat/key.png"):
+        (tmp_path / "pets" / name).symlink_to(tmp_path / "secret.txt")
+    (tmp_path / "pets" / "cat" / "0.png").unlink()
+    (tmp_path / "pets" / "cat" / "0.png").symlink_to(home / "pets" / "cat" / "0.png")
+    clean(tmp_path / "pets", tmp_path / "clean", reviewed=reviewed)
+    after = contents(tmp_path / "clean")
+    assert not [name for name in after if "key" in name]
+    assert after["<b>dog/0-from-cat.png"] == (home / "pets" / "cat" / "0.png").read_bytes()
+    assert after["cat/notes.txt"] == b"mine"

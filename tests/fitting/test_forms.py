@@ -303,11 +303,35 @@ def test_a_large_sparse_matrix_is_never_dense_whole():
 def test_columns_that_float32_cannot_tell_apart_are_said(form):
     """Equal data would give another answer as a table: one line says so, and how to mend it."""
     near = 1.7e9 + 300 * RNG.normal(size=(60, 2)) + 400 * (np.arange(60) % 2)[:, None]
-    with pytest.warns(DataWarning, match="too small beside the values: columns 0, 1; subtract"):
+    with pytest.warns(DataWarning, match="too small for single precision: columns 0, 1; subtract"):
         fit(form(near), np.arange(60) % 2, learners="linear", minutes=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fit(form(near - 1.7e9), np.arange(60) % 2, learners="linear", minutes=0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_that_are_all_but_zero_are_said(dtype):
+    tiny = (1e-35 * RNG.normal(size=(60, 2))).astype(dtype)
+    with pytest.warns(DataWarning, match="too small for single precision: columns 0, 1; subtract"):
+        fit(tiny, np.arange(60) % 2, learners="linear", minutes=0)
+
+
+def test_columns_that_float32_cannot_tell_apart_are_said_beside_answers_and_of_embeddings(tmp_path):
+    near = 1.7e9 + 300 * RNG.normal(size=(60, 2)) + 400 * (np.arange(60) % 2)[:, None]
+    labels = np.array(["a", "b"])[np.arange(60) % 2]
+    answers = pd.DataFrame({"ann": labels, "bob": labels, "cem": labels})
+    answers.to_csv(tmp_path / "answers.csv", index=False)
+    np.save(tmp_path / "near.npy", near)
+    few = {"learners": "linear", "minutes": 0}
+    beside = few | {"embeddings": tmp_path / "near.npy"}
+    for X, label, options in (
+        (near, None, few | {"answers": answers}),
+        (tmp_path / "answers.csv", "ann", beside),
+        (tmp_path / "answers.csv", None, beside | {"answers": "ann,bob,cem"}),
+    ):
+        with pytest.warns(DataWarning, match="too small for single precision: columns 0, 1"):
+            fit(X, label, **options)
 
 
 def test_columns_that_float32_cannot_tell_apart_are_said_of_files(tmp_path, capsys):
@@ -315,7 +339,7 @@ def test_columns_that_float32_cannot_tell_apart_are_said_of_files(tmp_path, caps
     np.savez(tmp_path / "d.npz", X=near, y=np.arange(60) % 2)
     out = str(tmp_path / "out")
     assert main(["fit", str(tmp_path / "d.npz"), "--out", out, "--quiet", "--minutes", "0"]) == 0
-    assert "warning: differences too small beside the values" in capsys.readouterr().err
+    assert "warning: differences too small for single precision" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

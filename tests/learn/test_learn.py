@@ -436,6 +436,16 @@ def test_any_learner_may_be_named_for_a_handful_of_rows(name, rows):
     assert np.isfinite(learned.model.probabilities(X.astype(np.float32))).all()
 
 
+@pytest.mark.parametrize("others", [1, 10, 25])
+def test_boosting_without_a_column_to_split_on_predicts_the_shares(others):
+    """One column of few values, of which some folds see one value alone."""
+    X = np.zeros((120, 1), np.float32)
+    X[:others] = 1
+    y = (np.arange(120) % 3 == 0).astype(np.int64)
+    learned = learn(X, y, 2, learners="boosting", minutes=0)
+    assert np.abs(learned.model.probabilities(X) - [2 / 3, 1 / 3]).max() < 0.3
+
+
 def test_two_folds_and_no_time():
     X, y = make_classification(160, 5, random_state=0)
     X = X.astype(np.float32)

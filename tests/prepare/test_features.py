@@ -76,6 +76,13 @@ def test_numbers_are_scaled_gaps_filled_and_told_and_huge_ones_squashed():
     assert (np.argsort(X[:, 2]) == np.argsort(MIXED["income"])).all()
 
 
+@pytest.mark.parametrize("unit", [1e-310, 1e-200, 1e-30, 1e30])
+def test_numbers_of_any_unit_are_scaled(unit):
+    values = np.arange(40.0)
+    _, X = prepare(table(x=values * unit))
+    assert X[:, 0] == pytest.approx((values - values.mean()) / values.std(), rel=1e-3)
+
+
 def test_numbers_that_float32_cannot_hold_are_gaps():
     values = np.where(np.arange(N) == 3, 1e200, MIXED["income"])
     features, X = prepare(table(income=values))

@@ -1,7 +1,7 @@
 """Write a folder of pictures again, each picture in the folder of its corrected class."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from noiseproof import files
@@ -26,7 +26,8 @@ def clean_folder(
 ) -> tuple[int, list[Change]]:
     """Copy a folder, with corrected pictures in the folders of their classes.
 
-    Every file is copied byte for byte, those that are no pictures too. Return how many pictures
+    Every file is copied byte for byte, those that are no pictures too; a link is copied as what it
+    leads to if that is a picture of the data, and left out otherwise. Return how many pictures
     there are, and what was changed.
     """
     one, other = path.resolve(), out.resolve()
@@ -45,13 +46,21 @@ def clean_folder(
     own = fingerprint(samples, len(samples), path)
     given = Given(names, codes, classes, samples.name, own)
     changes = corrections(given, reviewed, fit, proposals)
-    every = sorted(file.relative_to(path) for file in path.rglob("*") if file.is_file())
+    every = sorted(_files(path, frozenset(names)))
     to = _places(every, {str(change.row): change.new for change in changes.values()})
     with files.replacing(out, force) as made:
         for file, place in to.items():
             (made / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path / file, made / place)
     return len(names), list(changes.values())
+
+
+def _files(path: Path, pictures: frozenset[str]) -> Iterator[Path]:
+    """Yield the files to copy: never what a link that is no picture leads to."""
+    for file in path.rglob("*"):
+        name = file.relative_to(path)
+        if file.is_file() and (shown(name) in pictures or not file.is_symlink()):
+            yield name
 
 
 def _places(every: list[Path], new: Mapping[str, str]) -> dict[Path, Path]:

@@ -154,13 +154,11 @@ def _boost(problem: Problem, task: Task) -> Trained:
         "deterministic": True, "force_row_wise": True, "metric": "none",
         "objective": "multiclass",
     }  # fmt: skip
-    if not own:
-        parameters["objective"] = _Robust(learner.loss, labels[~inside])
 
     def data(part: Any, reference: Any = None) -> Any:
         return lightgbm.Dataset(
             X[rows.at[part]], labels[part], weight=rows.weights[part], reference=reference,
-            free_raw_data=True,
+            params=dict(parameters), free_raw_data=True,
         )  # fmt: skip
 
     def error(raw: Any, dataset: Any) -> tuple[str, float, bool]:
@@ -170,7 +168,11 @@ def _boost(problem: Problem, task: Task) -> Trained:
         # Use GCE's bounded 1 - u^0.7, so that a few wrong labels do not stop the training.
         return "held out", float(np.average(1 - u**0.7, weights=dataset.get_weight())), False
 
-    train = data(~inside)
+    train = data(~inside).construct()
+    # A loss of our own needs a column to split on; LightGBM's model without one is the shares.
+    own = own or not any(train.feature_num_bin(column) for column in range(X.shape[1]))
+    if not own:
+        parameters["objective"] = _Robust(learner.loss, labels[~inside])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         booster = lightgbm.train(

@@ -101,7 +101,8 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
     seen = replace(table, inputs=inputs, labels=None, rows=names, notes=notes)
     samples = seen
     if options.get("embeddings") is not None:
-        samples = replace(seen, inputs=as_samples(X, labelled=False, **options).inputs[first])
+        instead = as_samples(X, labelled=False, **options)
+        samples = replace(seen, inputs=instead.inputs[first], blurred=instead.blurred)
     return _asked(samples, seen, rows, of, people, table.labels, f"{where}, column {label!r}")
 
 
@@ -135,7 +136,8 @@ def read_wide(X: Any, label: Any, answers: str | Sequence[str], **options: Any) 
     seen = replace(table, inputs=inputs, labels=None, notes=notes)
     samples = seen
     if options.get("embeddings") is not None:
-        samples = replace(seen, inputs=as_samples(X, labelled=False, **options).inputs)
+        instead = as_samples(X, labelled=False, **options)
+        samples = replace(seen, inputs=instead.inputs, blurred=instead.blurred)
     return _wide(samples, seen, frame[columns], where)
 
 

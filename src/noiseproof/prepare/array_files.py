@@ -36,8 +36,7 @@ def read_array_file(path: Path, labelled: bool) -> Samples:
         )
     if labels is not None and "classes" in arrays and labels.dtype.kind in "iu":
         labels = _named(labels, arrays["classes"], path)
-    doubts = blurred(arrays["X"]) if labelled else ()
-    return Samples(shown(path.name), inputs, labels, blurred=doubts)
+    return Samples(shown(path.name), inputs, labels, blurred=blurred(arrays["X"]))
 
 
 def array_blocks(path: Path, rows: int) -> Iterator[Samples]:

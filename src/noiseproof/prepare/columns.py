@@ -51,7 +51,7 @@ class Number:
         # Where the quartiles all but touch, quotients would be too large for a float.
         if furthest > FAR * (high - low) > furthest / LARGEST:
             spread, present = float(high - low), np.arcsinh((present - median) / (high - low))
-        mean, std = float(present.mean()), float(present.std()) or 1.0
+        mean, std = float(present.mean()), _deviation(present)
         missing = (len(values) - len(present)) / len(values)
         infinite = float(np.isinf(values).mean())
         return cls(name, float(median), mean, std, spread, missing, infinite)
@@ -164,7 +164,7 @@ class Date:
         if len(present) == 0:
             return None
         missing = float(column.isna().mean())
-        return cls(name, float(present.mean()), float(present.std()) or 1.0, day_first, missing)
+        return cls(name, float(present.mean()), _deviation(present), day_first, missing)
 
     @property
     def features(self) -> list[str]:
@@ -208,3 +208,9 @@ KINDS: dict[str, type[Column]] = {c.kind: c for c in (Number, Category, Date)}
 def _first(column: Any, where: NDArray[np.bool_]) -> list[str]:
     """Return the first values of a column that could not be read."""
     return [str(value) for value in column[where].iloc[:5]]
+
+
+def _deviation(values: NDArray[np.float64]) -> float:
+    """Return the standard deviation, where the squares are too small for a float as well."""
+    largest = float(np.abs(values).max()) or 1.0
+    return float(values.std()) or largest * float((values / largest).std()) or 1.0

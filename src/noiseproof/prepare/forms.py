@@ -13,6 +13,8 @@ from noiseproof.prepare.notes import shortlist
 BLOCK = 8192
 #: The largest number that float32 can hold.
 LARGEST = float(np.finfo(np.float32).max)
+#: Below this, a difference counts as none.
+SMALL = 1e-30
 #: Rows are treated as sparse if fewer than this share of the values are not 0, and there are more
 #: columns than WIDE or more values than MANY.
 FEW, WIDE, MANY = 0.1, 1000, 10**8
@@ -125,14 +127,15 @@ def check_range(X: Any, where: str) -> None:
 
 
 def blurred(X: Any) -> tuple[str, ...]:
-    """Return a line about columns that differ too little for their size to be told in float32.
+    """Return a line about columns that differ too little to be told in float32.
 
-    Rounding would change their values by more than a hundredth of their standard deviation.
+    Rounding would change their values by more than a hundredth of their standard deviation, or it
+    is so small that learners take it for none.
 
     >>> blurred(np.array([[1e9, 1.0], [1e9 + 1, 3.0], [1e9 + 2, 2.0]]))[0][:48]
-    'differences too small beside the values: columns'
+    'differences too small for single precision: colu'
     """
-    if X.ndim != 2 or X.shape[0] == 0 or X.dtype.itemsize <= 2 or X.dtype == np.float32:
+    if X.ndim != 2 or X.shape[0] == 0 or X.dtype.itemsize <= 2:
         return ()
     if X.dtype.kind not in "iuf" or (sparse.issparse(X) and X.shape[1] > WIDE):
         return ()
@@ -148,13 +151,15 @@ def blurred(X: Any) -> tuple[str, ...]:
         count += known.sum(axis=0)
     count = np.maximum(count, 1)
     deviation = np.sqrt(np.maximum(squares / count - (total / count) ** 2, 0))
-    few = np.flatnonzero((deviation > 0) & (most * 2.0**-24 > 0.01 * deviation))
+    exact = X.dtype == np.float32
+    rounding = SMALL if exact else np.maximum(most * 2.0**-24, SMALL)
+    few = np.flatnonzero((deviation > 0) & (rounding > 0.01 * deviation))
     if len(few) == 0:
         return ()
     names = shortlist(int(column) for column in few)
     return (
-        f"differences too small beside the values: columns {names}; subtract their means, or give "
-        "a table",
+        f"differences too small for single precision: columns {names}; subtract their means and "
+        "scale them, or give a table",
     )
 
 

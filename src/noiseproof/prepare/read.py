@@ -1,6 +1,7 @@
 """Reading what a user has: a table, arrays, a folder of images, embeddings beside any of them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from noiseproof.data.table import table_suffix
@@ -57,10 +58,10 @@ def read(
         raise DataError(f"{path}: there are no rows")
     if how.embeddings is None:
         return samples
-    inputs = _embeddings(Path(how.embeddings)).inputs
-    if len(inputs) != len(samples):
-        raise _another_length(Path(how.embeddings), len(inputs), samples.name, len(samples))
-    return Samples(samples.name, inputs, samples.labels, samples.rows)
+    instead = _embeddings(Path(how.embeddings))
+    if len(instead) != len(samples):
+        raise _another_length(Path(how.embeddings), len(instead), samples.name, len(samples))
+    return replace(instead, name=samples.name, labels=samples.labels, rows=samples.rows)
 
 
 def read_blocks(
