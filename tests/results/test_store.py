@@ -69,6 +69,13 @@ def test_stores_merge_by_copying(record, tmp_path):
     assert len(ours.records()) == 7
 
 
+def test_a_store_is_not_the_whole_disk(record, tmp_path):
+    Store(tmp_path / "a" / "b" / "c").put(record)
+    assert len(Store(tmp_path).records()) == 1
+    Store(tmp_path / "a" / "b" / "c" / "d").put(replace(record, seed=7))
+    assert len(Store(tmp_path).records()) == 1
+
+
 @pytest.mark.parametrize("cut", [0, 1, 300, -3])
 def test_torn_files_are_set_aside(record, tmp_path, cut):
     store = Store(tmp_path)

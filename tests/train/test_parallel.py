@@ -1,8 +1,10 @@
 """Two processes that share each batch, against one."""
 
 import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 import torch
@@ -61,3 +63,28 @@ def test_parts_are_the_whole():
     for count in (0, 1, 7, 128):
         parts = [World(rank, 3).part(count) for rank in range(3)]
         assert [i for part in parts for i in range(count)[part]] == list(range(count))
+
+
+def test_a_process_that_waits_for_the_others_in_vain_can_be_stopped():
+    """They never come: torch waits for half an hour in code that hears no signal of Python's."""
+    waiting = (
+        "import signal, torch\n"
+        "from noiseproof.train.parallel import joined\n"
+        "signal.signal(signal.SIGTERM, lambda *_: None)\n"
+        "print('waiting', flush=True)\n"
+        "with joined(torch.device('cpu')): pass"
+    )
+    place = {"WORLD_SIZE": "2", "RANK": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", waiting], env=os.environ | place, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert process.stdout is not None
+    with process:
+        process.stdout.readline()
+        for _ in range(100):  # until torch waits
+            process.send_signal(signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.2)
+                break
+    assert process.returncode == -signal.SIGTERM

@@ -25,6 +25,8 @@ from noiseproof.results.run_files import (
 
 #: So many damaged records of a packed file are listed; then it is not read any further.
 WORST = 1000
+#: Levels of folders below a store that are looked through; `--store /` must not read the disk.
+DEPTH = 3
 
 
 class Found(NamedTuple):
@@ -63,7 +65,7 @@ class Dispute:
 
 
 class Store:
-    """The records in a folder and the folders below it, or in one packed file.
+    """The records in a folder and three levels of folders below it, or in one packed file.
 
     Nothing but whole, valid records count. A file that has the name of a record and is none is
     renamed to ``*.damaged``, if a run may have written it, and its cell is to be run again. What is
@@ -167,8 +169,11 @@ class Store:
     def _files(self) -> Iterator[Path]:
         if self.is_packed:
             yield self.path
-        for pattern in ("*.json", f"*{SUFFIX}"):
-            yield from self.path.rglob(pattern)
+        for root, folders, names in os.walk(self.path):
+            here = (Path(root, name) for name in [*names, *folders])
+            yield from (path for path in here if path.name.endswith((".json", SUFFIX)))
+            if len(Path(root).relative_to(self.path).parts) == DEPTH:
+                folders.clear()
 
     def _read_packed(self, path: Path) -> Iterator[Found]:
         """Read a packed file, which is never renamed: it may be somebody's published results."""

@@ -6,6 +6,8 @@ for rounding, which is amplified only where it decides which of two equal pixels
 """
 
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +17,8 @@ from torch import Tensor, distributed, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from noiseproof.errors import ParameterError
+
+STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,8 @@ def joined(device: torch.device) -> Iterator[World]:
         yield World()
         return
     try:
-        distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+        with _heard():
+            distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
     except (ValueError, RuntimeError) as error:  # WORLD_SIZE is set, but not by torchrun
         told = str(error).splitlines()[0]
         raise ParameterError(f"the processes of torchrun cannot be joined: {told}") from None
@@ -74,6 +79,20 @@ def joined(device: torch.device) -> Iterator[World]:
         yield World(distributed.get_rank(), distributed.get_world_size())
     finally:
         distributed.destroy_process_group()
+
+
+@contextmanager
+def _heard() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end the process: torch may wait for others where Python hears none."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in STOPPING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def spread(network: nn.Module, device: torch.device) -> nn.Module:
