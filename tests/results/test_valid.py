@@ -39,7 +39,7 @@ DAMAGES = {
     "failure": ["the loss is nan", None, 3],
     "train_samples": [0, -1, 1.5, "1442", None],
     "test_samples": [0, None],
-    "seconds": [-1, float("nan"), "1", None],
+    "seconds": [-1, float("nan"), "1", None, 1e300],
     "machine": [None, "cpu", []],
     "noiseproof": [None, 1],
     "matrix": ["0", None, 1],

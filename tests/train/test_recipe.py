@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from noiseproof.errors import ParameterError
@@ -78,6 +79,10 @@ def test_paper_has_no_deviations():
         ({"schedule": "cosin"}, "unknown schedule 'cosin'; did you mean 'cosine'?"),
         ({"augment": ("flop",)}, "unknown augmentation 'flop'; did you mean 'flip'?"),
         ({"mean": (0.5,)}, "1 numbers in mean, but 0 in std"),
+        ({"lr": "0.1"}, "expected lr to be a number, got '0.1'"),
+        ({"lr": True}, "expected lr to be a number, got True"),
+        ({"epochs": 2.5}, "expected epochs to be a whole number, got 2.5"),
+        ({"hidden": 64}, "expected hidden to be a tuple, got 64"),
         ({"epoch": 3}, "a recipe has no 'epoch'; did you mean 'epochs'?"),
     ],
 )
@@ -85,6 +90,12 @@ def test_errors_say_what_is_wrong(fields, message):
     with pytest.raises(ParameterError) as error:
         recipe("digits").override(**fields)
     assert str(error.value) == message
+
+
+def test_equal_numbers_are_one_recipe():
+    same = recipe("digits").override(lr=1.0, epochs=3, mean=(0.0,), std=(1.0,))
+    other = recipe("digits").override(lr=1, epochs=np.int64(3), mean=[np.float32(0)], std=[1])
+    assert (same, same.hash) == (other, other.hash)
 
 
 def test_own_data_get_a_network_that_fits():

@@ -13,6 +13,8 @@ STATUSES = ("done", "failed")
 _HASH = re.compile(r"[0-9a-f]{64}")
 #: No number of a record is larger; NaN is in no range.
 _MOST = 1e300
+#: Three centuries, in seconds.
+_CENTURIES = 1e10
 
 
 def _is_number(value: Any) -> bool:
@@ -29,6 +31,10 @@ def _is_positive(value: Any) -> bool:
 
 def _is_amount(value: Any) -> bool:
     return _is_number(value) and value >= 0
+
+
+def _is_time(value: Any) -> bool:
+    return _is_number(value) and 0 <= value < _CENTURIES
 
 
 def _is_share(value: Any) -> bool:
@@ -69,7 +75,7 @@ _RECORD: Checks = {
     "status": lambda value: value in STATUSES,
     "failure": _is_text,
     "history": lambda value: isinstance(value, list),
-    "seconds": _is_amount,
+    "seconds": _is_time,
     "machine": lambda value: isinstance(value, dict),
     "noiseproof": _is_text,
     "matrix": _is_hash_or_empty,
@@ -85,7 +91,7 @@ _EPOCH: Checks = {
     "corrupted_part": _is_share_or_none,
     "recovered": _is_share_or_none,
     "test_accuracy": _is_share,
-    "seconds": _is_amount,
+    "seconds": _is_time,
 }
 
 

@@ -4,13 +4,19 @@ import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass
+from numbers import Integral, Real
 from sys import float_info
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args, get_type_hints
 
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.models import NAMES as NETWORKS
 
 SCHEDULES = ("cosine", "exponential", "constant")
+#: What a field of each type may be given as, and how to ask for it.
+WORDS: dict[type, tuple[type, str]] = {
+    str: (str, "text"), int: (Integral, "a whole number"), float: (Real, "a number"),
+    bool: (bool, "true or false"),
+}  # fmt: skip
 PRECISIONS = ("float32", "bfloat16", "float16")
 METHODS = ("loss", "nlnl")
 #: A wider hidden layer is a slip of the finger, and more memory than any machine has.
@@ -84,6 +90,8 @@ class Recipe:
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
+        for name, kind in _KINDS.items():
+            object.__setattr__(self, name, _of_kind(name, kind, getattr(self, name)))
         self._check_numbers()
         for field, known in (
             ("schedule", SCHEDULES),
@@ -179,6 +187,25 @@ class Recipe:
         fields = [name for name in self.to_dict() if name != "name"]
         lines = [f"  {field:<13}{_spell(getattr(self, field))}" for field in fields]
         return "\n".join([f"recipe {self.name} ({self.hash[:12]})", *lines])
+
+
+_KINDS = get_type_hints(Recipe)
+del _KINDS["version"]
+
+
+def _of_kind(name: str, kind: Any, value: Any) -> Any:
+    """Return a field in its own type, so that 1 and 1.0 are one recipe."""
+    if kind in WORDS:
+        accepted, word = WORDS[kind]
+        if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
+            raise ParameterError(f"expected {name} to be {word}, got {value!r}")
+        try:
+            return kind(value)
+        except OverflowError:
+            raise ParameterError(f"expected {name} <= {float_info.max:g}") from None
+    if not isinstance(value, (tuple, list)):
+        raise ParameterError(f"expected {name} to be a tuple, got {value!r}")
+    return tuple(_of_kind(name, get_args(kind)[0], one) for one in value)
 
 
 def _spell(value: Any) -> str:
