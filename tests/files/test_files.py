@@ -266,6 +266,16 @@ def test_a_folder_of_many_files_is_known_again(tmp_path: Path) -> None:
     assert files.not_ours(out) == []
 
 
+def test_a_manifest_may_be_as_long_as_there_are_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_folder(tmp_path / "out")
+    monkeypatch.setattr("noiseproof.files.manifest._LARGEST", 10)
+    assert files.not_ours(tmp_path / "out") == []
+    (tmp_path / "out" / files.MANIFEST).write_text(" " * 100_000)
+    assert files.MANIFEST in files.not_ours(tmp_path / "out")
+
+
 def test_what_file_browsers_leave_is_no_reason_to_refuse(tmp_path: Path) -> None:
     out = tmp_path / "out"
     write_folder(out)

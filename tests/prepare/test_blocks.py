@@ -211,10 +211,11 @@ def test_columns_that_changed_are_warnings_and_those_as_before_are_not():
     def frame(**columns):
         return Samples("t", pd.DataFrame({"x": RNG.normal(size=40), **columns}))
 
-    size, colour = RNG.normal(size=40), ["red", "blue"] * 20
+    size, colour = 10 + RNG.normal(size=40), ["red", "blue"] * 20
     some = [None, "s", None, None] * 9 + ["s", "m", "m", None]
     features = learn_features(frame(size=size, colour=colour, some=some), (), 0, Notes())
     for changed, warning in (
+        ({"size": [True] * 40}, r"size: 40 of 40 values cannot be read as numbers (True)"),
         ({"size": ["1 m"] * 40}, r"size: 40 of 40 values cannot be read as numbers (1 m)"),
         ({"size": [None] * 40}, "columns that were filled at the fit are empty: size"),
         (

@@ -58,6 +58,14 @@ def test_concurrent_writers(record, tmp_path):
     assert len(list(tmp_path.iterdir())) == 40
 
 
+def test_what_was_set_aside_before_is_kept(record, tmp_path):
+    store = Store(tmp_path)
+    for number in range(3):
+        store.put(record).write_text(f"torn {number}")
+        assert store.records() == {}
+    assert {p.read_text() for p in tmp_path.glob("*.damaged")} == {"torn 0", "torn 1", "torn 2"}
+
+
 def test_stores_merge_by_copying(record, tmp_path):
     ours, theirs = Store(tmp_path / "ours"), Store(tmp_path / "theirs")
     for store, numbers in ((ours, range(4)), (theirs, range(2, 7))):

@@ -10,8 +10,8 @@ from typing import Any
 MANIFEST = "manifest.json"
 _WRITER = "noiseproof"
 
-#: No manifest of ours is larger (some 100,000 pictures); a larger file is not read.
-_LARGEST = 1 << 24
+#: No manifest of ours has more bytes, in all or for each file there is; a larger one is not read.
+_LARGEST, _LARGEST_ENTRY = 1 << 24, 1 << 13
 
 #: What file browsers leave in every folder they show.
 _LITTER = {".DS_Store", "Thumbs.db", "desktop.ini"}
@@ -30,10 +30,11 @@ def not_ours(folder: Path) -> list[str]:
 
     Without a manifest that is every name; an empty folder has none.
     """
-    listed = _listed(folder)
+    entries = list(_entries(folder))
+    listed = _listed(folder, max(_LARGEST, _LARGEST_ENTRY * len(entries)))
     return sorted(
         name
-        for name, path in _entries(folder)
+        for name, path in entries
         if not _is_ours(name, path, listed) and path.name not in _LITTER
     )
 
@@ -51,10 +52,10 @@ def _is_ours(name: str, path: Path, listed: dict[str, Any]) -> bool:
     )
 
 
-def _listed(folder: Path) -> dict[str, Any]:
+def _listed(folder: Path, largest: int) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > largest:
             return {}
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
         content = json.loads(text)

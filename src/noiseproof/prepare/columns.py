@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from noiseproof.prepare.forms import LARGEST
 from noiseproof.prepare.notes import UNREADABLE, Notes
-from noiseproof.prepare.values import as_days, as_numbers, as_text
+from noiseproof.prepare.values import as_days, as_numbers, as_text, is_truth
 
 #: A column with values further out than this many inter-quartile ranges is squashed.
 FAR = 20.0
@@ -74,6 +74,8 @@ class Number:
     def fill(self, column: Any, out: Block, notes: Notes) -> None:
         """Write the features of a column into ``out`` (N, width); count what could not be read."""
         values = as_numbers(column)
+        if is_truth(column) and (self.spread or not 0 <= self.mean <= 1):
+            values[:] = np.nan  # there were numbers at the fit, and not of 0 and 1
         absent, empty = ~np.isfinite(values), column.isna().to_numpy()
         values[absent] = self.median
         if self.spread:

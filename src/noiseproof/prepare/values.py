@@ -26,7 +26,7 @@ def as_numbers(column: Any) -> NDArray[np.float64]:
         return np.asarray(column.dt.total_seconds(), dtype=np.float64).copy()
     if types.is_datetime64_any_dtype(column) or types.is_complex_dtype(column):
         return np.full(len(column), np.nan)  # pandas would count nanoseconds, or drop a part
-    if types.is_bool_dtype(column):
+    if is_truth(column):
         column = column.astype("float64")
     elif not types.is_numeric_dtype(column):
         texts = column.astype(object)
@@ -37,6 +37,13 @@ def as_numbers(column: Any) -> NDArray[np.float64]:
     numbers = np.array(column.to_numpy(np.float64, na_value=np.nan))
     numbers[np.abs(numbers) > LARGEST] = np.inf
     return numbers
+
+
+def is_truth(column: Any) -> bool:
+    """Return whether a column holds booleans."""
+    import pandas as pd
+
+    return bool(pd.api.types.is_bool_dtype(column))
 
 
 def as_text(column: Any) -> tuple[NDArray[np.int64], list[str]]:

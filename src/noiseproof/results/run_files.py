@@ -1,7 +1,9 @@
 """The files of a run: a checkpoint while it runs, then a record and, on request, a model."""
 
+import os
 import re
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 
 from noiseproof.errors import DataError
@@ -90,8 +92,13 @@ def lock_file(out: Path, key: str) -> Path:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a damaged file to ``*.damaged``, so that nobody reads it again."""
-    return path.replace(path.with_name(f"{path.name}.damaged"))
+    """Rename a damaged file to ``*.damaged``, so that nobody reads it again.
+
+    One that was set aside before is kept.
+    """
+    names = chain([path.name], (f"{path.name}.{number}" for number in count(2)))
+    free = (path.with_name(f"{name}.damaged") for name in names)
+    return path.replace(next(place for place in free if not os.path.lexists(place)))
 
 
 def file_name(words: str, identity: str) -> str:
