@@ -5,20 +5,26 @@ times the time and the CPU. Independent jobs never wait.
 """
 
 import os
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
 from noiseproof.extras import need
 
 need("fit", "threadpoolctl")
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 Result = TypeVar("Result")
+#: BLAS has one setting for all threads of a process. How many of them are inside
+#: :func:`one_thread`, and what the setting of each library was before the first came.
+_lock = threading.Lock()
+_inside = 0
+_before: list[tuple[Any, int]] = []
 
 
 def cores() -> int:
@@ -31,13 +37,30 @@ def cores() -> int:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Limit torch and BLAS to one thread, and restore the caller's setting afterwards."""
-    before = torch.get_num_threads()
-    with threadpool_limits(1):
-        torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
+    global _inside
+    before, pools = torch.get_num_threads(), ThreadpoolController()
+    with _lock:
+        if _inside == 0:
+            blas = [each for each in pools.lib_controllers if each.user_api == "blas"]
+            _before[:] = [(each, each.get_num_threads()) for each in blas]
+        limit = pools.limit(limits=1)
+        _inside += 1
+    try:
+        with limit:
+            torch.set_num_threads(1)
+            try:
+                yield
+            finally:
+                torch.set_num_threads(before)
+    finally:
+        with _lock:
+            _inside -= 1
+            # The limit restored what it had found: 1 where another thread was inside already, and
+            # too many where another one still is.
+            for library, number in _before:
+                library.set_num_threads(number if _inside == 0 else 1)
+            with pools.limit(limits=None):  # else threadpoolctl takes this thread for in charge
+                pass
 
 
 def run(

@@ -8,16 +8,17 @@ import time
 import numpy as np
 import pytest
 from PIL import Image
-from tiny_encoders import fresh, photos  # noqa: F401
+from tiny_encoders import fresh, onnx_means, onnx_words, photos  # noqa: F401
 
 from noiseproof import files, parallel
 from noiseproof.cli import main
 from noiseproof.encoders import cache, run
+from noiseproof.encoders.choose import load
 from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity
 from noiseproof.encoders.pictures import PictureArray, PictureFiles
 from noiseproof.encoders.run import embed
 from noiseproof.encoders.texts import Texts
-from noiseproof.errors import FileError, ParameterError
+from noiseproof.errors import DataError, FileError, ParameterError
 from noiseproof.progress import Progress
 
 
@@ -214,3 +215,67 @@ def test_progress_tells_the_speed_and_the_time_left():
     assert [done for done, *_ in heard] == sorted(done for done, *_ in heard)
     assert heard[-1][:2] == (len(set(TEXT)),) * 2
     assert all(note.endswith("left") and " texts/s, 0:" in note for *_, note in heard)
+
+
+def rewritten(path, change):
+    """Change an ONNX file in place."""
+    onnx = pytest.importorskip("onnx")
+    network = onnx.load(path)
+    change(network.graph)
+    onnx.save(network, path)
+    return load(str(path), PICTURES if path.stem == "means" else TEXTS)
+
+
+def test_a_network_of_one_input_at_a_time_gets_them_so(tmp_path):
+    def one(graph):
+        graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
+
+    files = PictureFiles(sorted(photos(tmp_path / "photos", count=2).rglob("*.png")))
+    expected = embed(load(str(onnx_means(tmp_path / "means.onnx")), PICTURES), files).values
+    (tmp_path / "alone").mkdir()
+    alone = rewritten(onnx_means(tmp_path / "alone" / "means.onnx"), one)
+    assert np.array_equal(embed(alone, files).values, expected)
+
+
+def test_a_network_that_is_not_told_of_padding_sees_none(tmp_path):
+    from onnx import helper
+
+    def pooled(graph):  # over all tokens that it gets
+        graph.node[0].output[0] = "each"
+        graph.node.append(
+            helper.make_node("ReduceMean", ["each"], ["states"], axes=[1], keepdims=0)
+        )
+
+    encoder = rewritten(onnx_words(tmp_path / "words.onnx"), pooled)
+    alone = encoder.encode(["good"])
+    assert np.array_equal(embed(encoder, Texts(["good", "the plot very dull"])).values[:1], alone)
+
+
+def test_what_a_network_does_wrong_with_the_inputs_is_one_line(tmp_path):
+    from onnx import helper
+
+    def as_wide_as_the_text(graph):
+        graph.node[0].output[0] = "each"
+        graph.node.append(
+            helper.make_node("ReduceMean", ["each"], ["states"], axes=[2], keepdims=0)
+        )
+
+    def small_table(graph):
+        graph.initializer[0].dims[0] = 10
+        graph.initializer[0].raw_data = graph.initializer[0].raw_data[: 10 * 2 * 4]
+
+    def no_numbers(graph):
+        graph.node[0].output[0] = "each"
+        graph.node.append(helper.make_node("Log", ["each"], ["means"]))
+
+    for change, why in (
+        (as_wide_as_the_text, r"expected \d features for each of 1 text, got an array"),
+        (small_table, "fails on texts"),
+    ):
+        encoder = rewritten(onnx_words(tmp_path / "words.onnx"), change)
+        with pytest.raises(DataError, match=f"words.onnx: {why}"):
+            embed(encoder, Texts(["film plot dull the", "story"]))
+    dark = np.stack([np.zeros((3, 8, 8), np.uint8), np.full((3, 8, 8), 9, np.uint8)])
+    found = embed(rewritten(onnx_means(tmp_path / "means.onnx"), no_numbers), PictureArray(dark))
+    assert found.problems == {0: "the encoder gives no finite numbers for it"}
+    assert np.isfinite(found.values).all()

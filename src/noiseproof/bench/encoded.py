@@ -65,7 +65,7 @@ def encode(whole: TrainTest[Any], encoder: str, progress: Progress = SILENT) -> 
         progress: who is told how far it is.
     """
     from noiseproof.encoders.pictures import PictureArray
-    from noiseproof.encoders.run import embed
+    from noiseproof.encoders.run import embed, need_all
 
     network = _load(encoder)
     progress.step(f"features of {whole.train.name}")
@@ -74,6 +74,7 @@ def encode(whole: TrainTest[Any], encoder: str, progress: Progress = SILENT) -> 
         if not isinstance(part, Dataset) or part.inputs.ndim != 4:
             raise ParameterError(f"encoder = {encoder!r}: {part.name} is no set of pictures")
         found = embed(network, PictureArray(part.inputs.numpy()), progress)
+        need_all(found.problems, f"encoder = {encoder!r}: {part.name}, picture")
         return Dataset(torch.from_numpy(found.values), part.labels, part.classes, part.name)
 
     train, test = features(whole.train), features(whole.test)

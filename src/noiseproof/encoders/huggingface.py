@@ -1,7 +1,9 @@
 """Models of Hugging Face, by name or as a local folder, loaded without anybody's code."""
 
 import json
+import re
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,11 +19,16 @@ from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity, digest
 from noiseproof.encoders.hub import local_folder
 from noiseproof.errors import DataError
 from noiseproof.extras import need
+from noiseproof.files import check_plain
 
 #: A text is cut off after this many tokens, or fewer where the model says so.
 TOKENS = 256
 #: ImageNet's, where a model does not say its own.
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+#: No description is larger, in bytes, and no network deeper: building one takes time by the layer.
+LARGEST, DEEPEST = 16 << 20, 2000
+#: Nor is a picture's side longer, in pixels.
+WIDEST = 4096
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "tokenizer.model")
 
 
@@ -79,6 +86,9 @@ class PictureEncoder:
         self.pooled = not any("pooler." in key for key in missing)
         described = _json(folder / "preprocessor_config.json")
         side = size or _side(described) or getattr(self.network.config, "image_size", None) or 224
+        if side > WIDEST:
+            raise DataError(f"{folder}: it reads pictures of {side:,} pixels, more than {WIDEST:,}")
+        self.batch = max(1, min(self.batch, WIDEST**2 // side**2))
         self.mean, self.std = (
             torch.tensor(described.get(key) or default)[:, None, None]
             for key, default in (("image_mean", MEAN), ("image_std", STD))
@@ -160,6 +170,9 @@ def _model(folder: Path, *optional: str) -> tuple[Any, list[str]]:
     """Return the model and the weights that its files lack, which may be ``optional`` ones."""
     from transformers import AutoModel
 
+    layers = _layers(_json(folder / "config.json"))
+    if layers > DEEPEST:
+        raise DataError(f"{folder}: its config.json asks for {layers:,} layers")
     safe = any(folder.glob("*.safetensors"))
     model, loading = AutoModel.from_pretrained(
         folder, trust_remote_code=False, local_files_only=True, use_safetensors=safe,
@@ -185,24 +198,46 @@ def _side(described: dict[str, Any]) -> int | None:
     return None
 
 
+def _layers(described: Any) -> int:
+    """Return the largest number of layers that a description, or a part of it, asks for."""
+    if not isinstance(described, dict):
+        return 0
+    counts = [
+        max(value) if isinstance(value, list) else value
+        for key, value in described.items()
+        if re.search("(layer|depth|block|repeat)s?$", key) and _is_count(value)
+    ]
+    return max([*counts, *map(_layers, described.values())], default=0)
+
+
+def _is_count(value: object) -> bool:
+    each = value if isinstance(value, list) else [value]
+    return bool(each) and all(isinstance(one, int) for one in each)
+
+
 def _json(path: Path) -> dict[str, Any]:
     try:
+        check_plain(path)
+        if path.stat().st_size > LARGEST:
+            return {}
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+    except (DataError, OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep transformers from talking about its work."""
+    """Keep transformers and torch from talking about their work."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     finally:
         logging.set_verbosity(level)
         if bars:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from noiseproof import parallel
 from noiseproof.encoders import cache
 from noiseproof.encoders.encoder import Encoder
-from noiseproof.progress import SILENT, Progress
+from noiseproof.errors import DataError, NoiseproofError
+from noiseproof.progress import SILENT, Progress, counted
 
 #: The most embeddings that are written at a time, and so the most that a kill costs a core.
 CHUNK = 256
@@ -83,8 +84,12 @@ def embed(encoder: Encoder, inputs: Inputs, progress: Progress = SILENT) -> Embe
                 except Exception as error:  # a decoder meets with anything
                     problems[at] = inputs.problem(at, error)
             if good:
-                values = encoder.encode(inputs.stack(loaded))
-                made |= {_key(keys, at): value for at, value in zip(good, values, strict=True)}
+                values = _encoded(encoder, inputs.stack(loaded), len(good))
+                for at, value in zip(good, values, strict=True):
+                    if np.isfinite(value).all():
+                        made[_key(keys, at)] = value
+                    else:
+                        problems[at] = "the encoder gives no finite numbers for it"
             rate.add(len(batch))
         if made:
             store.add(list(made), np.stack(list(made.values())))
@@ -105,6 +110,30 @@ def embed(encoder: Encoder, inputs: Inputs, progress: Progress = SILENT) -> Embe
             problems.setdefault(at, problems.get(first[key], "cannot be read"))
     made = sum(int(at) not in problems for at in todo)
     return Embedded(values, dict(sorted(problems.items())), made, seconds)
+
+
+def need_all(problems: Mapping[int, str], what: str) -> None:
+    """Raise for the first input without an embedding, where none can be set aside."""
+    for at, why in problems.items():
+        raise DataError(f"{what} {at}: {why}")
+
+
+def _encoded(encoder: Encoder, batch: Any, count: int) -> NDArray[np.float32]:
+    """Return what the encoder makes of a batch; what its files do wrong is one line."""
+    identity = encoder.identity
+    try:
+        values = encoder.encode(batch)
+    except (NoiseproofError, MemoryError):
+        raise
+    except Exception as error:  # of many kinds, all from a network or tokenizer that does not fit
+        said = " ".join(str(error).split())[:200] or type(error).__name__
+        raise DataError(f"encoder {identity.name}: fails on {identity.encodes} ({said})") from None
+    if values.shape != (count, identity.width):
+        raise DataError(
+            f"encoder {identity.name}: expected {identity.width} features for each of "
+            f"{counted(count, identity.encodes[:-1])}, got an array {values.shape}"
+        )
+    return values
 
 
 class _Rate:

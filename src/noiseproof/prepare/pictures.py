@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from noiseproof.encoders.choose import choose, reopen
 from noiseproof.encoders.encoder import Encoder, Identity
 from noiseproof.encoders.pictures import PictureArray, PictureFiles
-from noiseproof.encoders.run import embed
+from noiseproof.encoders.run import embed, need_all
 from noiseproof.errors import DataError
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
@@ -64,6 +64,7 @@ def encode_array(samples: Samples, wanted: Wanted, progress: Progress = SILENT) 
     notes = (*samples.notes, note) if note else samples.notes
     if found is None:
         return replace(samples, notes=notes)
+    need_all(found.problems, f"encoder {found.identity.name}: picture")
     return replace(samples, inputs=found.values, encoder=found.identity, notes=notes)
 
 

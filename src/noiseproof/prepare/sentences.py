@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from noiseproof.encoders.choose import reopen
 from noiseproof.encoders.encoder import Identity
-from noiseproof.encoders.run import embed
+from noiseproof.encoders.run import embed, need_all
 from noiseproof.encoders.texts import Texts
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.words import texts_of
@@ -46,7 +46,9 @@ class Sentences:
         out = np.zeros((len(texts), self.encoder.width), np.float32)
         filled = [text for text, is_empty in zip(texts, empty, strict=True) if not is_empty]
         if filled:
-            out[~empty] = embed(reopen(self.encoder), Texts(filled), progress).values
+            found = embed(reopen(self.encoder), Texts(filled), progress)
+            need_all(found.problems, f"encoder {self.encoder.name}: column {self.name!r}, text")
+            out[~empty] = found.values
         missing = int(column.isna().sum())
         notes.tally(self.name, rows=len(texts), missing=missing, often_missing=self.missing)
         return out
