@@ -26,6 +26,24 @@ class Fussy(nf.Pointwise):
             raise KeyError("many")
         return -log_u
 """
+SET = """
+import torch
+import noiseproof as nf
+
+class Set(nf.Pointwise):
+    k = 1.0
+    def value(self, log_u):
+        return -self.k * log_u
+
+class Number(nf.Pointwise):
+    def value(self, log_u):
+        return 1.0
+
+smoothed = nf.CE(label_smoothing=0.1)
+weighted = 2 * Set(weight=torch.ones(10))
+changed = Set()
+changed.k = 5.0
+"""
 MAE = FILE.replace("SCALE", "1.0")
 
 
@@ -113,11 +131,16 @@ def test_what_its_code_raises_is_one_line(capsys, tmp_path):
         ("OWN=mine.py:Scald", "did you mean 'Scaled'?"),
         ("OWN=torn.py:Scaled", "cannot be imported: SyntaxError"),
         ("OWN=bytes.py:Scaled", "bytes.py is not a Python file"),
+        ("OWN=set.py:smoothed", "set.py:smoothed sets label_smoothing, which is no part of a"),
+        ("OWN=set.py:weighted", "set.py:weighted sets weight, which is no part of a"),
+        ("OWN=set.py:changed", "set.py:changed is not the loss that its text"),
+        ("OWN=set.py:Number", "set.py:Number: TypeError: "),
     ],
 )
 def test_mistakes(capsys, tmp_path, text, message):
     (tmp_path / "torn.py").write_text("class Scaled(")
     (tmp_path / "bytes.py").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "set.py").write_text(SET)
     write_grid(tmp_path)
     code, _, err = bench(capsys, tmp_path, text)
     assert code == 2

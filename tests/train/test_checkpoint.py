@@ -66,6 +66,31 @@ def test_damaged_checkpoint_is_one_line(tmp_path, content):
         load_checkpoint(path, "x", CPU)
 
 
+def test_a_changed_bit_is_never_a_changed_weight(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    save_checkpoint(path, "x", {"a": torch.arange(64.0)})
+    whole = path.read_bytes()
+    refused = 0
+    for at in range(0, len(whole), 7):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
+        try:
+            state = load_checkpoint(path, "x", CPU)
+        except DataError:
+            refused += 1
+        else:
+            assert torch.equal(state["a"], torch.arange(64.0)), at
+    assert refused > 64  # the weights alone are 256 bytes
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
+def test_a_torn_checkpoint_is_one_line(tmp_path, share):
+    path = tmp_path / "checkpoint.pt"
+    save_checkpoint(path, "x", {"a": torch.arange(2000.0)})
+    path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    with pytest.raises(DataError, match="not a checkpoint; --restart begins anew"):
+        load_checkpoint(path, "x", CPU)
+
+
 def test_what_a_killed_process_left_is_swept_up(tmp_path):
     (tmp_path / ".checkpoint.pt.0123abcd.part").write_bytes(b"half")
     save_checkpoint(tmp_path / "checkpoint.pt", "x", {"a": 1})

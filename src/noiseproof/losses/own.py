@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib
+import inspect
 import sys
 import tokenize
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import torch
 
 from noiseproof.errors import NoiseproofError, ParameterError, did_you_mean
 from noiseproof.files import check_plain
@@ -107,7 +110,35 @@ def recorded_loss(text: str) -> Loss:
                 f"{where}: {type(part).__name__} is of {type(part).__module__}: "
                 "put its code into the file, for it to be recorded"
             )
+    _check_text(found, text)
     return found
+
+
+def _check_text(found: Loss, text: str) -> None:
+    """Raise ParameterError where a record's text, which is run, would be another loss."""
+    for part in found.modules():
+        if isinstance(part, Loss) and part.options_changed:
+            option = next(iter(part.options_changed))
+            raise ParameterError(
+                f"{text} sets {option}, which is no part of a recorded loss: leave it out, or "
+                "write it into the formula"
+            )
+    with errors_of_its_own(text):
+        if not _is_same(found, loss(str(found))):
+            raise ParameterError(
+                f"{text} is not the loss that its text {str(found)!r} builds: what changes it "
+                "has to be a parameter, as in a: float = nf.parameter(default=1)"
+            )
+
+
+def _is_same(one: Loss, other: Loss) -> bool:
+    logits = torch.linspace(-4, 3, 12, dtype=torch.float64).reshape(3, 4)
+    values = []
+    for each in (one, other):
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            torch.manual_seed(0)
+            values.append(each.class_rows(logits))
+    return torch.equal(*(value.nan_to_num() for value in values))
 
 
 @contextmanager
@@ -195,10 +226,11 @@ def _found(what: str, module: ModuleType, where: str) -> Loss:
 
 def _built(kind: type[Loss], where: str) -> Loss:
     try:
-        return kind()
+        inspect.signature(kind.__init__).bind(None)
     except TypeError:
         name, needed = kind.__name__, ", ".join(f"{p}=..." for p in kind.domains())
         raise ParameterError(f"{name} needs parameters: {where}:'{name}({needed})'") from None
+    return kind()
 
 
 def _is_loss(value: Any) -> bool:
