@@ -71,7 +71,11 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except MemoryError as error:
-        return _complain(f"not enough memory ({error or 'nothing is left'})")
+        return _complain(f"not enough memory ({str(error) or 'nothing is left'})")
+    except ImportError as error:  # of a library, by the loader of the system
+        if "failed to map segment" not in str(error) and "allocate memory" not in str(error):
+            raise
+        return _complain("not enough memory to load what it needs")
     except RuntimeError as error:  # torch has no other type for it, pathlib none for links
         if "Symlink loop" in str(error):
             return _complain(f"links that lead in a circle: {error}")

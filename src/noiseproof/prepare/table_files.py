@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -225,10 +226,16 @@ def split_label(
 def second_labels(columns: Collection[str], label: str) -> list[str]:
     """Return the columns that repeat the name of the labels: a model must not learn from them.
 
-    >>> second_labels(["x", "y", "y.1", "y.x"], "y")
-    ['y.1']
+    Beside labels called by a number, 1.5 may be a number too: there, they count from 1.
+
+    >>> second_labels(["x", "y", "y.1", "y.x"], "y"), second_labels(["1.0", "1.1", "1.5"], "1")
+    (['y.1'], ['1.1'])
     """
-    return [name for name in columns if re.fullmatch(rf"{re.escape(label)}\.\d+", str(name))]
+    found = [name for name in columns if re.fullmatch(rf"{re.escape(label)}\.\d+", str(name))]
+    if not label.isdecimal():
+        return found
+    counted = takewhile(found.__contains__, (f"{label}.{number}" for number in count(1)))
+    return list(counted)
 
 
 def _some(frame: Any, most: int = 12) -> str:
