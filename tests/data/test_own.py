@@ -1,9 +1,12 @@
 """A user's own data: .npz, CSV, TSV, Parquet, a folder of images; and digits."""
 
 import gzip
+import zipfile
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from PIL import Image
@@ -86,6 +89,11 @@ def test_npz_labels_may_be_words_or_named_numbers(tmp_path):
             {"X": PIXELS, "y": ANSWERS, "X_test": PIXELS[:, :5], "y_test": ANSWERS},
             "X is of samples .3, 6, 7., X_test of .3, 5, 7.",
         ),
+        (
+            {"X": PIXELS, "y": np.array([b"a", b"\xff"])[ANSWERS]},
+            "labels of bytes that are not UTF-8",
+        ),
+        ({"X": PIXELS, "y": ANSWERS * 1e19}, "labels beyond 2.53 are not exact as floats"),
         ({"X": PIXELS, "y": np.array([{}] * 20)}, "cannot be read as .npz .Object arrays cannot"),
     ],
 )
@@ -93,6 +101,41 @@ def test_npz_that_is_no_data_set_is_one_line(tmp_path, arrays, message):
     with pytest.raises(DataError, match=f"mine.npz: {message}") as error:
         data.load(npz(tmp_path, **arrays))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        (np.full((20, 3), 1e300), "row 0, column 0 is not a finite number of float32"),
+        (np.zeros((20, 0)), "an input has no values"),
+        (np.zeros((20, 0, 8), np.uint8), "an input has no values"),
+    ],
+)
+def test_inputs_that_hold_nothing_or_too_much_are_one_line(tmp_path, inputs, message):
+    with pytest.raises(DataError, match=f"mine: .*{message}"):
+        data.load(npz(tmp_path, X=inputs, y=ANSWERS))
+
+
+@pytest.mark.parametrize(
+    ("at", "value"), [(8, 1), (10, 99), (6, 200)], ids=["password", "method", "version"]
+)
+def test_an_npz_that_python_cannot_unpack_is_one_line(tmp_path, at, value):
+    path = npz(tmp_path, X=PIXELS, y=ANSWERS)
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\1\2") + at] = value
+    if at < 10:  # the version and the flags, not the method, stand before the array too
+        content[at - 2] = value
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"mine.npz: cannot be read as .npz"):
+        data.load(path)
+
+
+def test_what_is_no_array_in_an_npz_is_left_out(tmp_path):
+    path = npz(tmp_path, X=PIXELS)
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr("y", b"0101")
+    with pytest.raises(DataError, match="has no array y, only X"):
+        data.load(path)
 
 
 def test_a_truncated_npz_and_a_renamed_npy_are_named(tmp_path):
@@ -143,6 +186,49 @@ def test_the_numeric_columns_of_a_table_become_a_matrix(tmp_path, suffix):
 def test_a_label_column_may_be_of_numbers(tmp_path, labels):
     path = write_table(FRAME.assign(label=labels), tmp_path / "mine.csv")
     assert len(data.load(path).train.classes) == 2
+
+
+def test_a_second_label_column_is_no_input(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("x,label,label\n" + "".join(f"{i},{i % 2},{i % 2}\n" for i in range(20)))
+    assert data.load(path).train.features == ("x",)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz"])
+@pytest.mark.parametrize(
+    "x", [1_700_000_000 + np.arange(20), 2**60 + np.arange(20), 1e-300 * np.arange(20)]
+)
+def test_differences_that_float32_cannot_hold_are_one_line(tmp_path, x, suffix):
+    path = tmp_path / f"mine{suffix}"
+    if suffix == ".npz":
+        np.savez(path, X=np.stack([x, x], 1), y=ANSWERS)
+    else:
+        write_table(pd.DataFrame({"x": x, "label": ANSWERS}), path)
+    with pytest.raises(DataError, match=r"column .* differs too little for float32"):
+        data.load(path)
+
+
+@pytest.mark.parametrize("x", [np.arange(20) * 1e9, RNG.normal(1e4, 1, 20), np.full(20, 0.1)])
+def test_differences_that_float32_holds_are_taken(tmp_path, x):
+    assert len(data.load(npz(tmp_path, X=x[:, None], y=ANSWERS)).train) == 16
+
+
+@pytest.mark.parametrize("labels", [[[1], [2]] * 10, [b"a", b"\xff"] * 10])
+def test_labels_that_are_no_text_are_one_line(tmp_path, labels):
+    path = tmp_path / "mine.parquet"
+    pd.DataFrame({"x": np.arange(20.0), "label": labels}).to_parquet(path)
+    with pytest.raises(DataError, match=r"labels of type \w+ are not classes"):
+        data.load(path)
+
+
+def test_a_column_of_float32_and_columns_of_one_name(tmp_path):
+    path = tmp_path / "mine.parquet"
+    table = pa.table({"x": np.arange(20, dtype=np.float32), "label": ANSWERS})
+    pq.write_table(table, path)
+    assert len(data.load(path).train) == 16  # and no warning of arrays that cannot be written
+    pq.write_table(table.append_column("label", table["label"]), path)
+    with pytest.raises(DataError, match="two columns are called 'label'"):
+        data.load(path)
 
 
 def test_a_class_may_be_called_none_or_na(tmp_path):

@@ -67,6 +67,8 @@ class Dataset:
             raise DataError(f"{self.name}: {len(x)} inputs but {len(y)} labels")
         if len(x) == 0:
             raise DataError(f"{self.name}: there are no samples")
+        if x.numel() == 0:
+            raise DataError(f"{self.name}: an input has no values, its shape is {self.shape}")
         low, high = int(y.min()), int(y.max())
         if low < 0 or high >= len(self.classes):
             wrong = low if low < 0 else high
@@ -76,7 +78,8 @@ class Dataset:
         if not image and not bool(torch.isfinite(x).all()):
             row, column = (~torch.isfinite(x)).nonzero()[0].tolist()
             raise DataError(
-                f"{self.name}: the input of row {row}, column {column} is not a finite number"
+                f"{self.name}: the input of row {row}, column {column} is not a finite number "
+                "of float32"
             )
 
     def __len__(self) -> int:

@@ -34,9 +34,14 @@ def encode(labels: Array, where: str | Path) -> tuple[npt.NDArray[np.int64], tup
         if (numbers % 1 != 0).any():
             fraction = numbers[numbers % 1 != 0][0]
             raise DataError(f"{where}: label {fraction} is a quantity, not a class")
+        if (np.abs(numbers) > 2.0**53).any():
+            raise DataError(f"{where}: labels beyond 2^53 are not exact as floats; use integers")
         labels = numbers.astype(np.int64)
     elif labels.dtype.kind == "S":
-        labels = np.char.decode(labels.astype(np.bytes_), "utf-8")
+        try:
+            labels = np.char.decode(labels.astype(np.bytes_), "utf-8")
+        except UnicodeDecodeError:
+            raise DataError(f"{where}: labels of bytes that are not UTF-8 text") from None
     elif labels.dtype.kind not in "biuU":
         raise DataError(f"{where}: labels of type {labels.dtype} are not classes")
     values, codes = np.unique(labels, return_inverse=True)

@@ -1,5 +1,6 @@
 """A user's own arrays: ``numpy.savez("mine.npz", X=..., y=..., X_test=..., y_test=...)``."""
 
+import lzma
 import zipfile
 import zlib
 from dataclasses import replace
@@ -12,6 +13,7 @@ from torch import Tensor
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
 from noiseproof.data.labels import Array, check_range, encode
 from noiseproof.data.memory import check_fits
+from noiseproof.data.single import as_float32
 from noiseproof.errors import DataError
 from noiseproof.files import check_plain
 
@@ -59,7 +61,7 @@ def unpacked_size(path: Path) -> int:
     try:
         with zipfile.ZipFile(path) as file:
             return sum(part.file_size for part in file.infolist())
-    except (zipfile.BadZipFile, OSError):
+    except (zipfile.BadZipFile, OSError, NotImplementedError):
         return path.stat().st_size  # whatever is wrong with it, reading will say
 
 
@@ -73,11 +75,20 @@ def read_arrays(path: Path) -> dict[str, Array]:
             file = np.load(stream, allow_pickle=False)
             if not isinstance(file, np.lib.npyio.NpzFile):
                 raise ValueError("one array")
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            members = {name: file[name] for name in file.files}
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        RuntimeError,  # a password is asked for, or a way to compress that Python does not know
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+    ) as error:
         reason = str(error).partition("\n")[0].partition(" when allow_pickle")[0]
         raise DataError(f"{path}: cannot be read as .npz ({reason})") from None
-    return arrays
+    # What is no array, such as a text that somebody added, comes as bytes.
+    return {name: found for name, found in members.items() if isinstance(found, np.ndarray)}
 
 
 def _encode(labels: Array, names: Array | None, path: Path) -> tuple[Array, tuple[str, ...]]:
@@ -102,7 +113,7 @@ def _dataset(
 
 def _inputs(inputs: Array, path: Path, key: str) -> Tensor:
     if inputs.ndim == 2 and inputs.dtype.kind in "biuf":
-        return torch.from_numpy(inputs.astype(np.float32))
+        return as_float32(list(inputs.T), range(inputs.shape[1]), len(inputs), path)
     if inputs.dtype == np.uint8 and inputs.ndim == 3:
         return torch.from_numpy(inputs[:, None])
     if inputs.dtype == np.uint8 and inputs.ndim == 4:

@@ -1,8 +1,10 @@
 """A user's own table: CSV, TSV or Parquet with a column of labels."""
 
+import re
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +15,7 @@ from noiseproof.data.dataset import Dataset
 from noiseproof.data.delimited import Delimited, read_decimal_commas
 from noiseproof.data.labels import encode
 from noiseproof.data.memory import Budget, check_fits
+from noiseproof.data.single import as_float32
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.extras import need
 from noiseproof.progress import SILENT
@@ -57,21 +60,26 @@ def read_table(path: str | Path, label: str) -> Dataset:
     size = content_size(path)
     check_fits(path, size)
     frame = read_frame(path, label, hears=Budget(path, size, SILENT).hear).frame
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise DataError(f"{path}: two columns are called {twice!r}")
     if label not in frame.columns:
         columns = [str(column) for column in frame.columns]
         raise DataError(f"{path}: no column {label!r}{did_you_mean(label, columns)}")
     missing = int(frame[label].isna().sum())
     if missing:
         raise DataError(f"{path}: {missing} of {len(frame)} rows have no {label!r}; remove them")
-    codes, classes = encode(_answers(frame[label]), path)
-    numbers = frame.drop(columns=label).select_dtypes(["number", "bool"], exclude="timedelta")
+    codes, classes = encode(_answers(frame[label], path), path)
+    inputs = frame.drop(columns=[label, *second_labels(frame.columns, label)])
+    numbers = inputs.select_dtypes(["number", "bool"], exclude="timedelta")
     if numbers.shape[1] == 0:
         raise DataError(f"{path}: no column of numbers beside {label!r}")
     for column, holes in numbers.isna().sum().items():
         if holes:
             raise DataError(f"{path}: column {column!r} has {holes} missing values; fill them")
+    arrays = [_plain(numbers[name]) for name in numbers.columns]
     return Dataset(
-        torch.from_numpy(np.ascontiguousarray(numbers.to_numpy(np.float32))),
+        as_float32(arrays, list(numbers.columns), len(numbers), path),
         torch.from_numpy(codes),
         classes,
         path.stem,
@@ -79,16 +87,41 @@ def read_table(path: str | Path, label: str) -> Dataset:
     )
 
 
-def _answers(column: Any) -> Any:
+def second_labels(columns: Collection[str], label: str) -> list[str]:
+    """Return the columns that repeat the name of the labels: a model must not learn from them.
+
+    Beside labels called by a number, 1.5 may be a number too: there, they count from 1.
+
+    >>> second_labels(["x", "y", "y.1", "y.x"], "y"), second_labels(["1.0", "1.1", "1.5"], "1")
+    (['y.1'], ['1.1'])
+    """
+    found = [name for name in columns if re.fullmatch(rf"{re.escape(label)}\.\d+", str(name))]
+    if not label.isdecimal():
+        return found
+    counted = takewhile(found.__contains__, (f"{label}.{number}" for number in count(1)))
+    return list(counted)
+
+
+def _plain(column: Any) -> Any:
+    """Return a column of numbers without gaps as an array of numpy's own types."""
+    found = column.to_numpy()
+    return found if found.dtype.kind in "biuf" else column.to_numpy(np.float64)
+
+
+def _answers(column: Any, where: Path) -> Any:
     """Return labels as an array: of text, but quantities as numbers, so that they are refused."""
     import pandas as pd
 
     answers = column.to_numpy()
     if answers.dtype.kind != "O":
         return answers
-    numbers = pd.to_numeric(pd.Series(answers), errors="coerce")
-    fractions = numbers.notna().all() and (numbers % 1 != 0).any()
-    return numbers.to_numpy(float) if fractions else answers.astype(str)
+    try:
+        numbers = pd.to_numeric(pd.Series(answers), errors="coerce")
+        fractions = numbers.notna().all() and (numbers % 1 != 0).any()
+        return numbers.to_numpy(float) if fractions else answers.astype(str)
+    except (ValueError, TypeError):  # lists, tables, bytes that are no text
+        kind = type(answers[0]).__name__
+        raise DataError(f"{where}: labels of type {kind} are not classes") from None
 
 
 class Table(NamedTuple):

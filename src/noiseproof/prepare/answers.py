@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from noiseproof.data.delimited import Delimited, as_labels
-from noiseproof.data.table import PARQUET, as_frame, readable, table_suffix
+from noiseproof.data.table import PARQUET, as_frame, readable, second_labels, table_suffix
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.table_files import second_labels, split_label
+from noiseproof.prepare.table_files import split_label
 from noiseproof.progress import counted
 
 #: The columns of a DataFrame of answers in the long form.

@@ -1,8 +1,6 @@
 """Tables in files: CSV, TSV, Parquet, a folder of Parquet files."""
 
-import re
-from collections.abc import Collection, Iterator
-from itertools import count, takewhile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from noiseproof.data.table import (
     is_odd,
     read_frame,
     readable,
+    second_labels,
     table_suffix,
 )
 from noiseproof.errors import DataError, ParameterError, did_you_mean
@@ -221,21 +220,6 @@ def split_label(
         raise DataError(f"{where}: no column beside {label!r}")
     notes = (f"left out, labels once more: {shortlist(again)}",) if again else ()
     return rest, frame[label], notes
-
-
-def second_labels(columns: Collection[str], label: str) -> list[str]:
-    """Return the columns that repeat the name of the labels: a model must not learn from them.
-
-    Beside labels called by a number, 1.5 may be a number too: there, they count from 1.
-
-    >>> second_labels(["x", "y", "y.1", "y.x"], "y"), second_labels(["1.0", "1.1", "1.5"], "1")
-    (['y.1'], ['1.1'])
-    """
-    found = [name for name in columns if re.fullmatch(rf"{re.escape(label)}\.\d+", str(name))]
-    if not label.isdecimal():
-        return found
-    counted = takewhile(found.__contains__, (f"{label}.{number}" for number in count(1)))
-    return list(counted)
 
 
 def _some(frame: Any, most: int = 12) -> str:
