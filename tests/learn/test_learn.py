@@ -20,7 +20,7 @@ from noiseproof.learn.learn import FEW, learn
 from noiseproof.learn.learner import Problem
 from noiseproof.learn.learners import Linear, Neighbours, Trees
 from noiseproof.learn.posterior import Posterior, decode
-from noiseproof.learn.treat import PLAIN, TREATMENTS
+from noiseproof.learn.treat import PLAIN, TREATMENTS, balanced
 from noiseproof.learn.trials import Folds, Setting, Trial
 from noiseproof.progress import Progress
 
@@ -444,6 +444,20 @@ def test_boosting_without_a_column_to_split_on_predicts_the_shares(others):
     y = (np.arange(120) % 3 == 0).astype(np.int64)
     learned = learn(X, y, 2, learners="boosting", minutes=0)
     assert np.abs(learned.model.probabilities(X) - [2 / 3, 1 / 3]).max() < 0.3
+
+
+def test_a_treatment_that_trusts_no_row_leaves_all():
+    weights, labels = np.array([1, 2, 0], dtype=np.float32), np.array([0, 1, 1])
+    assert balanced(weights, np.zeros(3, np.float32), labels).tolist() == [1, 2, 0]
+    assert balanced(weights, np.array([0, 1, 1], np.float32), labels).tolist() == [0, 2, 0]
+
+
+@pytest.mark.parametrize("name", ["discriminant", "neighbours", "linear", "trees", "boosting"])
+def test_two_different_rows_are_enough_for_any_learner(name):
+    """Equal rows are in one fold, so that a model is trained on the other row alone."""
+    X = np.array([[1], [1], [1], [1], [1], [0]], dtype=np.float32)
+    learned = learn(X, np.array([0, 1, 0, 1, 0, 1]), 2, learners=name, minutes=0.01, seed=4)
+    assert np.isfinite(learned.model.probabilities(X)).all()
 
 
 def test_two_folds_and_no_time():

@@ -175,7 +175,7 @@ class _Covariance:
         if without is not None:
             self.used = self.used.copy()
             self.used[moments.parts[without]] = 0
-        self.total = float(self.used.sum())
+        self.total = float(self.used.sum()) or 1.0  # a single row leaves none
         self.squares = float(moments.squares[self.used > 0].sum())
         self.level, self.factor = np.nan, None
 

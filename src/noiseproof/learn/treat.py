@@ -97,8 +97,11 @@ def balanced(weights: Floats, trust: Floats, labels: Labels) -> Floats:
 
     Otherwise the class whose labels are trusted most would be predicted more often. Where one
     class is given too often, that matches more of the noisy labels and fewer of the true ones.
+    Where no row at all is trusted, all keep their weights: there would be nothing to learn from.
     """
     trusted = weights * trust
+    if not trusted.any():
+        return weights
     before, after = (np.bincount(labels, one) for one in (weights, trusted))
     factor = np.divide(before, after, out=np.zeros_like(before), where=after > 0)
     return np.asarray(trusted * factor[labels], dtype=np.float32)
