@@ -221,6 +221,18 @@ def test_a_row_decided_twice_is_an_error(tmp_path):
         read_decisions(path)
 
 
+def test_rows_that_were_emptied_in_a_spreadsheet_are_no_decisions(tmp_path):
+    path = tmp_path / "r.csv"
+    lines = ["row;given_label;decision;label;list;fingerprint;", "7;cat;keep;cat;random;x;"]
+    path.write_text("\r\n".join([*lines, ";;;;;;", "", ";;;;;;"]))
+    decisions, mark = read_decisions(path)
+    assert [one.row for one in decisions] == ["7"]
+    assert mark == "x"
+    path.write_text(f"{lines[0]}\n;;;;;;\n")
+    with pytest.raises(DataError, match="no row has been decided"):
+        read_decisions(path)
+
+
 def test_words_that_speak_for_the_proposal_are_marked(tmp_path):
     numbers = np.random.default_rng(0)
     kinds = {"good": ["superb", "moving", "witty"], "bad": ["tedious", "dull", "clumsy"]}

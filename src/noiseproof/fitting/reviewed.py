@@ -12,7 +12,7 @@ came. Only rows of the random list stand for all rows.
 import csv
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -183,13 +183,15 @@ def read_decisions(path: str | Path) -> tuple[tuple[Decision, ...], str]:
         lines = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=separator_of(text)))
     except csv.Error as error:
         raise DataError(f"{path}: cannot be read as CSV ({error})") from None
-    if text.strip() and not lines:
-        raise DataError(f"{path}: no row has been decided")
-    if not lines or any(name not in lines[0] for name in COLUMNS):
+    if (lines and any(name not in lines[0] for name in COLUMNS)) or not text.strip():
         raise DataError(
             f"{path}: expected the columns {', '.join(COLUMNS)}, as the review page exports them"
         )
-    return _decisions(lines, path)
+    # A spreadsheet writes rows that were emptied as separators alone.
+    filled = {n: line for n, line in enumerate(lines, 2) if any(line[name] for name in COLUMNS)}
+    if not filled:
+        raise DataError(f"{path}: no row has been decided")
+    return _decisions(filled, path)
 
 
 def read_text(path: Path) -> str:
@@ -206,13 +208,13 @@ def read_text(path: Path) -> str:
 
 
 def _decisions(
-    lines: Sequence[dict[str, str | None]], path: Path
+    lines: Mapping[int, dict[str, str | None]], path: Path
 ) -> tuple[tuple[Decision, ...], str]:
     found: dict[str, Decision] = {}
-    prints = {line["fingerprint"] for line in lines}
+    prints = {line["fingerprint"] for line in lines.values()}
     if len(prints) > 1:
         raise DataError(f"{path}: has lines about different data")
-    for number, line in enumerate(lines, start=2):
+    for number, line in lines.items():
         row, given, decision, label, which = (unescape(line[c] or "") for c in COLUMNS[:5])
         for what, known in ((decision, DECISIONS), (which, LISTS)):
             if what not in known:
