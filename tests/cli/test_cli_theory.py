@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 from contextlib import suppress
 
 import pytest
@@ -103,6 +104,25 @@ def test_interrupted_says_so_and_leaves_nothing(tmp_path):
     assert process.wait(timeout=60) == 130
     assert shown.rstrip().endswith(b"noiseproof: interrupted")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interruption_that_python_forgets_is_heard_all_the_same(monkeypatch, number, code):
+    class Interrupted:
+        def __del__(self):  # what is raised here is ignored
+            signal.raise_signal(number)
+
+    def command(arguments):
+        Interrupted()
+        time.sleep(5)
+        return 0
+
+    monkeypatch.setattr("noiseproof.cli.commands.run", command)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert main([]) == code
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_matrix_says_itself_how_many_classes_there_are(capsys, tmp_path):

@@ -133,3 +133,22 @@ def test_a_class_whose_folder_is_a_link_is_found_by_fit_and_predict(tmp_path):
     assert read_image_folder(photos, None, labelled=True).rows == rows
     (block,) = image_blocks(photos, None, 10)
     assert block.rows == rows
+
+
+def test_what_a_folder_holds_and_is_not_read_is_said(tmp_path):
+    for name in ("cat/0.png", "cat/1.png", "dog/0.png", "dog/old/1.png", "stray.png"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (4, 4)).save(tmp_path / name)
+    (tmp_path / "fox").mkdir()
+    for name in ("fox/0.heic", "fox/1.HEIC", "cat/.DS_Store"):
+        (tmp_path / name).write_bytes(b"...")
+    found = read_image_folder(tmp_path, 4, labelled=True)
+    assert found.labels == ["cat", "cat", "dog"]
+    assert found.notes == (
+        "pictures that are not directly in the folder of a class are left out: 2, such as "
+        "dog/old/1.png",
+        "files whose names are none of pictures are left out: 2, such as fox/0.heic",
+    )
+    (tmp_path / "dog" / "0.png").write_bytes(b"...")
+    with pytest.raises(DataError, match=r"pictures of 'dog' can be read: dog/0.png \(of no known"):
+        read_image_folder(tmp_path, 4, labelled=True)

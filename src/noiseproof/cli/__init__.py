@@ -1,5 +1,6 @@
 """The command line: parse, call, print. What it prints is made elsewhere."""
 
+import _thread
 import io
 import os
 import re
@@ -101,10 +102,27 @@ def _terminable(signals: list[int]) -> Iterator[None]:
         signals.append(number)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, stop)
+    def again(told: "sys.UnraisableHookArgs") -> None:
+        # Python forgets what is raised in a destructor or in a callback of its own, such as those
+        # that run while a module is imported: the command would go on.
+        if told.exc_type is KeyboardInterrupt:
+            number = signals[-1] if signals else signal.SIGINT
+            later = threading.Timer(0.05, _thread.interrupt_main, [number])  # out of the callback
+            later.daemon = True
+            later.start()
+            waiting.append(later)
+        else:
+            hook(told)
+
+    waiting: list[threading.Timer] = []
+    before, hook = signal.signal(signal.SIGTERM, stop), sys.unraisablehook
+    sys.unraisablehook = again
     try:
         yield
     finally:
+        for later in waiting:
+            later.cancel()
+        sys.unraisablehook = hook
         signal.signal(signal.SIGTERM, before)
 
 

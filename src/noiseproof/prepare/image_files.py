@@ -35,7 +35,30 @@ def read_image_folder(
         samples, kept = _samples(path, files, size, encoder, progress)
     if labels is not None:
         samples.labels = [shown(labels[at]) for at in kept]
+        samples.notes = (*samples.notes, *_left_out(path, files))
+        gone = sorted({shown(label) for label in labels} - set(samples.labels))
+        if gone and len(set(samples.labels)) < 2:
+            raise DataError(
+                f"{path}: none of the pictures of {gone[0]!r} can be read: "
+                + next(line for line in samples.unread if line.startswith(f"{gone[0]}/"))
+            )
     return samples
+
+
+def _left_out(path: Path, files: Sequence[Path]) -> Iterator[str]:
+    """Return a line for each kind of file that a user may believe to be read."""
+    read = set(files)
+    below = [file for file in find_images(path) if file not in read]
+    folders = sorted(folder for folder in path.iterdir() if folder.is_dir())
+    beside = [f for folder in folders for f in sorted(folder.iterdir()) if f.is_file()]
+    for kind, found in (
+        ("pictures that are not directly in the folder of a class", below),
+        ("files whose names are none of pictures", [f for f in beside if not images.is_image(f)]),
+    ):
+        names = [file.relative_to(path) for file in found]
+        seen = [shown(name) for name in names if not any(part[0] == "." for part in name.parts)]
+        if seen:
+            yield f"{kind} are left out: {len(seen):,}, such as {seen[0]}"
 
 
 def image_blocks(
