@@ -119,6 +119,12 @@ def test_a_loss_that_is_no_number_stops_the_run(value, monkeypatch, tmp_path):
     assert [row.number for row in outcome.history] == [1]
 
 
+def test_a_last_step_too_far_is_a_failure():
+    outcome, _ = tiny(epochs=1, batch=200, lr=1e300).run(ONE)
+    assert outcome.failure == "a weight is not finite after epoch 1"
+    assert outcome.history == ()
+
+
 def test_a_last_batch_of_one_is_left_out():
     outcome, _ = tiny(network="mlp", batch=53).run(ONE)  # 160 = 3 * 53 + 1
     assert outcome.status == "done"

@@ -84,6 +84,13 @@ class _StoppedError(Exception):
     pass
 
 
+def test_a_last_step_too_far_is_a_failure():
+    jobs = [tiny(loss, epochs=1, batch=200, lr=1e300).job(ONE) for loss in ("CE", "MAE")]
+    with ONE.settled():
+        outcomes = fit_together(jobs, None, lambda _: None, Watcher())
+    assert {o.failure for o in outcomes} == {"a weight is not finite after epoch 1"}
+
+
 def test_resumed_it_is_the_same_to_the_bit(tmp_path):
     class Stopper(Watcher):
         def epoch(self, row):

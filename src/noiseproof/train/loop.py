@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from noiseproof.train.batches import Batches
 from noiseproof.train.checkpoint import State
 from noiseproof.train.machine import DTYPES, Machine
-from noiseproof.train.meter import Meter
+from noiseproof.train.meter import Meter, are_numbers
 from noiseproof.train.method import Method
 from noiseproof.train.outcome import Epoch, Outcome, shares
 from noiseproof.train.progress import Watcher
@@ -111,6 +111,8 @@ def fit(job: Job, state: State | None, save: Callable[[State], None], watch: Wat
 
         if not losses.finite():
             return Outcome(tuple(history), f"{losses.complaint} of epoch {epoch + 1}")
+        if not are_numbers(job.network.state_dict()):
+            return Outcome(tuple(history), f"a weight is not finite after epoch {epoch + 1}")
         # Every sample was with one process: the others' -1 make the sum that sample's class.
         predicted = world.sum(predicted + 1) - 1
         row = Epoch(

@@ -1,11 +1,21 @@
 """The losses of an epoch, over all processes, and whether they are still numbers."""
 
 import math
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
 from noiseproof.train.machine import Machine
+
+
+def are_numbers(state: Mapping[str, Tensor]) -> bool:
+    """Return whether the state of a network is finite: its last step may have been one too far.
+
+    >>> are_numbers({"weight": torch.ones(2)}), are_numbers({"bias": torch.tensor(torch.nan)})
+    (True, False)
+    """
+    return all(bool(value.isfinite().all()) for value in state.values())
 
 
 class Meter:

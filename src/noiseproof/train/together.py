@@ -26,6 +26,7 @@ from noiseproof.train.checkpoint import State, load_checkpoint, save_checkpoint
 from noiseproof.train.experiment import Experiment
 from noiseproof.train.loop import Job, learning_rate
 from noiseproof.train.machine import Machine
+from noiseproof.train.meter import are_numbers
 from noiseproof.train.method import Method, Term
 from noiseproof.train.outcome import Epoch, Outcome, shares
 from noiseproof.train.progress import Watcher
@@ -149,6 +150,9 @@ def fit_together(
         if recipe.held_out and epoch + 1 < recipe.epochs:
             spent += time.perf_counter() - started
             continue
+        for index, why in enumerate(failures):
+            if not why and not are_numbers(stack.state(index)):
+                failures[index] = f"a weight is not finite after epoch {epoch + 1}"
         tested = _accuracies(stack, jobs[0].test, jobs[0].answers)
         chosen_by: Sequence[float | None] = [None] * len(jobs)
         if jobs[0].held is not None:
