@@ -5,6 +5,7 @@ import torch
 from loss_examples import EXAMPLES, problem, with_options
 
 import noiseproof as nf
+from noiseproof.errors import TargetError
 from noiseproof.kernels import small
 
 
@@ -94,3 +95,10 @@ def test_unreduced_cross_entropy_has_a_quick_way_too():
     z, y = torch.randn(16, 10), torch.arange(16) % 10
     value = nf.CE(reduction="none")._of_few(z, y)
     torch.testing.assert_close(value, torch.nn.functional.cross_entropy(z, y, reduction="none"))
+
+
+@pytest.mark.parametrize("least", [-(2**63), 2**63 - 1, -1], ids=str)
+@pytest.mark.parametrize("loss", EXAMPLES, ids=str)
+def test_what_a_missing_value_becomes_is_no_label(loss, least):
+    with pytest.raises(TargetError):
+        loss(torch.zeros(3, 4), torch.tensor([0, least, 1]))

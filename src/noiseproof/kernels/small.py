@@ -17,7 +17,8 @@ SMALL = 2**14
 # label's and sums.
 TINY = 2**11
 
-_NO_LABEL = -(2**63)
+# nll_loss must ignore some number. Not the least integer: a missing value that is cast becomes that.
+_NO_LABEL = -0x5BD1E9955BD1E995
 
 
 def is_small(z: Tensor, target: Tensor) -> bool:
