@@ -102,10 +102,11 @@ def test_the_path_of_imports_is_left_as_it_was(capsys):
     assert sys.path == before
 
 
-def test_a_loss_that_raises_is_one_line(tmp_path, capsys):
+@pytest.mark.parametrize("kind", ["RuntimeError", "SystemExit"])
+def test_a_loss_that_raises_is_one_line(tmp_path, capsys, kind):
     code = "import noiseproof as nf\nclass Broken(nf.Pointwise):\n"
-    code += "    def value(self, log_u):\n        raise RuntimeError('not\\nyet')\n"
+    code += f"    def value(self, log_u):\n        raise {kind}('not\\nyet')\n"
     (tmp_path / "broken.py").write_text(code)
     assert main(["audit", f"{tmp_path / 'broken.py'}:Broken"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "RuntimeError: not yet" in line
+    assert f"{kind}: not yet" in line

@@ -201,3 +201,9 @@ def test_plot_uses_the_axes_and_names_given() -> None:
     assert T.plot(ax) is ax
     assert [label.get_text() for label in ax.get_xticklabels()] == ["ham", "spam"]
     assert [text.get_text() for text in ax.texts] == ["1.00", "<.01", "1.00"]
+
+
+@pytest.mark.parametrize("classes", [3, 2.5, "abc"])
+def test_names_are_a_list(classes):
+    with pytest.raises(NoiseError, match="expected the names of the classes, got"):
+        TransitionMatrix(np.eye(3), classes)

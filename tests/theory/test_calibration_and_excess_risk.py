@@ -109,3 +109,7 @@ def test_an_infinite_constant_bounds_nothing():
     assert found.worst_ratio == 0
     with pytest.raises(TheoryError, match="problems"):
         check_excess_risk("CE", problems=0)
+
+
+def test_a_seed_of_numpy_is_a_seed():
+    assert check_excess_risk("MAE", 10, np.int64(3)) == check_excess_risk("MAE", 10, 3)

@@ -17,7 +17,7 @@ SMALL = 2**14
 # label's and sums.
 TINY = 2**11
 
-# nll_loss must ignore some number. Not the least integer: a missing value that is cast becomes that.
+# nll_loss must ignore some number. Not the least integer, which a missing value is cast to.
 _NO_LABEL = -0x5BD1E9955BD1E995
 
 

@@ -148,7 +148,7 @@ def errors_of_its_own(text: str) -> Iterator[None]:
         yield
     except (NoiseproofError, OSError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if ":" not in text:
             raise  # not a loss of the user's
         raise ParameterError(f"{text}: {type(error).__name__}: {error}") from error

@@ -1,6 +1,6 @@
 """TransitionMatrix: how often samples of one class get the label of another."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,6 +59,8 @@ class TransitionMatrix:
     def __init__(self, matrix: ArrayLike | Tensor, classes: Sequence[str] | None = None) -> None:
         """Check ``matrix`` and keep a read-only copy."""
         checked = check_matrix(matrix)
+        if isinstance(classes, str) or not isinstance(classes, Iterable | None):
+            raise NoiseError(f"expected the names of the classes, got {classes!r}")
         names = None if classes is None else tuple(str(name) for name in classes)
         if names is not None and len(names) != len(checked):
             raise NoiseError(f"{len(names)} class names for a matrix of {len(checked)} classes")

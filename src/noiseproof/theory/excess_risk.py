@@ -1,6 +1,7 @@
 """The excess-risk bound: how far the loss controls the error of the classifier."""
 
 import math
+import operator
 from dataclasses import dataclass
 
 import torch
@@ -78,7 +79,7 @@ def check_excess_risk(loss: Loss | str, problems: int = 1000, seed: int = 0) -> 
     if problems < 1:
         raise TheoryError(f"expected `problems` >= 1, got {problems}")
     constant = excess_risk_constant(loss)
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(operator.index(seed))
 
     def draw(scale: float) -> Tensor:
         shape = (problems, _POINTS)
