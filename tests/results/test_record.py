@@ -2,10 +2,12 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from noiseproof import data, train
 from noiseproof.errors import DataError
 from noiseproof.results import Record, RunFiles, complete, load_model
+from noiseproof.results.valid import identity_of
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +91,20 @@ def test_nothing_but_record_and_model_stays(experiment, tmp_path):
     files = RunFiles.of(tmp_path, experiment)
     assert set(tmp_path.iterdir()) == {files.record, files.model}
     assert load_model(files.model).classes == tuple("0123456789")
+    whole = torch.load(files.model, weights_only=True)
+    nan = {name: value * torch.nan for name, value in whole["network"].items()}
+    recipe = whole["record"]["recipe"] | {"network": "mlp", "hidden": [10**6, 10**6]}
+    wide = whole["record"] | {"recipe": recipe}
+    wide["recipe_hash"] = train.Recipe.from_dict(recipe).hash
+    wide["identity"] = identity_of(wide)
+    for name, value in (
+        ("schema", torch.zeros(2)), ("shape", ["a"]), ("shape", [10**9, 8, 8]), ("mean", None),
+        ("mean", [torch.nan]), ("std", [0.0]), ("std", []), ("record", []), ("network", nan),
+        ("record", wide),
+    ):  # fmt: skip
+        torch.save(whole | {name: value}, files.model)
+        with pytest.raises(DataError, match="not a model of noiseproof's"):
+            load_model(files.model)
     files.model.write_bytes(b"no model")
     with pytest.raises(DataError, match="not a model of noiseproof's"):
         load_model(files.model)

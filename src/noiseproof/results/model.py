@@ -1,5 +1,7 @@
 """A trained network in a file, with what is needed to use it and to trace it."""
 
+import itertools
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,11 +10,12 @@ import torch
 from torch import Tensor
 
 from noiseproof import models
-from noiseproof.errors import DataError, ParameterError
+from noiseproof.errors import DataError
 from noiseproof.results.record import Record
 from noiseproof.train import Experiment, Recipe
 from noiseproof.train.augment import Pipeline
-from noiseproof.train.checkpoint import read_tensors, write_tensors
+from noiseproof.train.checkpoint import State, read_tensors, write_tensors
+from noiseproof.train.meter import are_numbers
 
 SCHEMA = 1
 
@@ -62,21 +65,45 @@ def load_model(path: Path) -> Model:
     if not path.exists():
         raise DataError(f"{path}: no such file")
     content = read_tensors(path)
-    if content is None or "schema" not in content:
+    schema = content.get("schema") if content else None
+    if content is None or type(schema) is not int:
         raise DataError(f"{path}: not a model of noiseproof's")
-    if content["schema"] != SCHEMA:
-        raise DataError(f"{path}: a model of schema {content['schema']}, expected {SCHEMA}")
+    if schema != SCHEMA:
+        raise DataError(f"{path}: a model of schema {schema}, expected {SCHEMA}")
     try:
-        recipe = Recipe.from_dict(content["record"]["recipe"])
-        network = models.build(
-            recipe.network,
-            len(content["classes"]),
-            content["shape"],
-            generator=torch.Generator(),
-            hidden=recipe.hidden,
-        )
-        network.load_state_dict(content["network"])
-    except (RuntimeError, KeyError, TypeError, ParameterError):
+        return _read(content)
+    except MemoryError:
+        raise
+    except Exception:  # where a file was put together by somebody, anything may be missing
         raise DataError(f"{path}: not a model of noiseproof's, or not all of one") from None
-    pipeline = Pipeline((), content["mean"], content["std"], content["shape"])
-    return Model(network.eval(), pipeline, tuple(content["classes"]), recipe, content["record"])
+
+
+def _read(content: State) -> Model:
+    recipe = Record.from_dict(content["record"]).recipe
+    shape, classes, weights = content["shape"], content["classes"], content["network"]
+    _check_size(recipe, shape, len(classes), weights)
+    network = models.build(
+        recipe.network,
+        len(classes),
+        shape,
+        generator=torch.Generator(),
+        hidden=recipe.hidden,
+    )
+    network.load_state_dict(weights)
+    mean, std = ([float(value) for value in content[name]] for name in ("mean", "std"))
+    if not len(mean) == len(std) == shape[0] or min(std) <= 0:
+        raise DataError("expected a mean and a deviation for each channel or column")
+    pipeline = Pipeline((), mean, std, shape)
+    constants = {"mean": pipeline.mean, "std": pipeline.std}
+    if not are_numbers({**network.state_dict(), **constants}):
+        raise DataError("a number is not finite")
+    return Model(network.eval(), pipeline, tuple(map(str, classes)), recipe, content["record"])
+
+
+def _check_size(recipe: Recipe, shape: list[int], classes: int, weights: State) -> None:
+    """Raise DataError for a network that would have far more weights than there are."""
+    widths = [math.prod(shape), *(recipe.hidden if recipe.network == "mlp" else ()), classes]
+    dense = sum(a * b for a, b in itertools.pairwise(widths))
+    there = sum(value.numel() for value in weights.values())
+    if (recipe.network in ("mlp", "linear") and dense > there) or math.prod(shape) > 100 * there:
+        raise DataError("the network is larger than its weights")
