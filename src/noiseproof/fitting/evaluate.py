@@ -16,9 +16,9 @@ METHOD = (
     "ones; the 95 % interval allows for noise that falls on hard rows"
 )
 
-#: With fewer rows, the interval of an estimate is widened by a part of its width at each end. Of
-#: 515 simulated fits of 30 to 60 rows, the accuracy was inside 90 % of the intervals, and inside
-#: 95 % of the widened ones; the part was chosen by some of the same fits.
+#: With fewer rows, the interval of an estimate is widened by a part of its width at each end,
+#: chosen so that 95 % of those of 515 simulated fits of 30 to 60 rows hold the accuracy (90 % did
+#: before). In 400 other fits, 96 % do.
 FEW, WIDER = 100, 0.1
 
 
