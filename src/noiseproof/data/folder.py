@@ -15,6 +15,9 @@ from noiseproof.errors import DataError
 from noiseproof.progress import SILENT, Progress
 
 
+_WAY_OUT = "scale them to one size, as data.load(folder, size=32) does in Python"
+
+
 def read_folder(
     directory: str | Path, size: int | None = None, progress: Progress = SILENT
 ) -> TrainTest[Dataset]:
@@ -41,7 +44,7 @@ def read_folder(
     tested = _read(root / test, classes, size, progress)
     if train.shape != tested.shape:
         raise DataError(
-            f"{root}: training images are {train.shape}, test images {tested.shape}; give a size"
+            f"{root}: training images are {train.shape}, test images {tested.shape}; {_WAY_OUT}"
         )
     return TrainTest(
         replace(train, name=root.name),
@@ -90,7 +93,7 @@ def read_images(
     for image, path in zip(images, files, strict=True):
         if image.shape[1:] != images[0].shape[1:]:
             first, this = ("x".join(map(str, i.shape[1:])) for i in (images[0], image))
-            raise DataError(f"{path}: {this} pixels where {files[0]} has {first}; give a size")
+            raise DataError(f"{path}: {this} pixels where {files[0]} has {first}; {_WAY_OUT}")
     whole = np.empty((len(images), colour, *images[0].shape[1:]), np.uint8)
     for at, image in enumerate(images):
         whole[at] = image  # a grey image among colour ones is repeated over the channels
