@@ -312,7 +312,9 @@ def test_a_folder_with_its_own_test_set(tmp_path, test):
 def test_images_of_different_sizes_need_a_size(tmp_path):
     root = folder(tmp_path / "pets")
     Image.new("L", (30, 20), 200).save(root / "dog/0.png")
-    with pytest.raises(DataError, match=r"dog/0.png: 20x30 pixels where .*0.png has 6x7; give a"):
+    with pytest.raises(
+        DataError, match=r"dog/0.png: 20x30 pixels where .*0.png has 6x7; scale them"
+    ):
         data.load(root)
     parts = data.load(root, size=4)
     assert parts.train.shape == (3, 4, 4)

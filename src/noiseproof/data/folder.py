@@ -14,7 +14,6 @@ from noiseproof.data.images import decode, is_image
 from noiseproof.errors import DataError
 from noiseproof.progress import SILENT, Progress
 
-
 _WAY_OUT = "scale them to one size, as data.load(folder, size=32) does in Python"
 
 
