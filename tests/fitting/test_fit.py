@@ -400,6 +400,16 @@ def test_noisy_labels_that_may_mislead_say_nothing_of_true_ones(least):
     assert ("may mislead" in line) == (least <= 1.2)
 
 
+def test_where_noise_looks_like_difficulty_no_label_is_called_probably_wrong():
+    """A chessboard, no label wrong: a quarter of the labels is not predicted."""
+    X = np.random.default_rng(1).random((600, 2))
+    found = fit(X, (8 * X).astype(int).sum(axis=1) % 2, learners=["neighbours"])
+    assert not found.estimate.decisive
+    assert (found.suspects["confidence"] >= 0.5).any()
+    assert found.probably_wrong == 0
+    assert "probably labelled wrong" not in " ".join(line for _, line in lines(found))
+
+
 def test_where_nothing_is_learnt_no_label_is_probably_wrong():
     """Parity of four signs, no label wrong: what a fit cannot tell, it does not claim."""
     for rows, seed in ((24, 3), (30, 0), (40, 1), (80, 1)):

@@ -115,7 +115,12 @@ class Fitted:
 
     @property
     def probably_wrong(self) -> int:
-        """How many rows are more likely to be labelled wrong than right."""
+        """How many rows are more likely to be labelled wrong than right.
+
+        None is called so where noise cannot be told from difficulty.
+        """
+        if not self.estimate.decisive:
+            return 0
         return int((self.suspects["confidence"] >= 0.5).sum())
 
     @property

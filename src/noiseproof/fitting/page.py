@@ -8,7 +8,7 @@ import numpy as np
 import noiseproof
 from noiseproof.fitting.map import Map, told
 from noiseproof.fitting.review import montage, review_data
-from noiseproof.fitting.summary import against_cross_entropy
+from noiseproof.fitting.summary import against_cross_entropy, doubtful_line
 from noiseproof.fitting.telling import shorten
 from noiseproof.learn.decide import may_mislead
 from noiseproof.report.charts import bar_chart, heat_map
@@ -50,7 +50,7 @@ def fit_page(fitted: "Fitted") -> str:
         suspects=suspects.head(SHOWN).to_dict("records"),
         contents=[_line(row) for row in shown],
         suspect_count=len(suspects),
-        probably_wrong=fitted.probably_wrong,
+        doubtful=doubtful_line(fitted),
         counted=not isinstance(fitted.rows[0], str),  # pictures and items have names
         review=data,
         refit=_refit(fitted),

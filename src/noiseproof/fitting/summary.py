@@ -60,12 +60,16 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
         more = len(fitted.never_predicted) - SHOWN
         yield "evaluate", f"never predicted: {names}" + (f" and {more} more" if more > 0 else "")
     yield "evaluate", against_cross_entropy(fitted)
+    yield "evaluate", doubtful_line(fitted)
+
+
+def doubtful_line(fitted: "Fitted") -> str:
+    """Say how many rows are doubtful, and how many labels are probably wrong, if that is known."""
     count = len(fitted.suspects)
-    yield (
-        "evaluate",
-        f"{counted(count, 'row')} {'is' if count == 1 else 'are'} doubtful, "
-        f"{fitted.probably_wrong:,} probably labelled wrong",
-    )
+    line = f"{counted(count, 'row')} {'is' if count == 1 else 'are'} doubtful"
+    if count and not fitted.estimate.decisive:
+        return f"{line}; whether their labels are wrong or they are difficult cannot be told"
+    return f"{line}, {fitted.probably_wrong:,} probably labelled wrong"
 
 
 def against_cross_entropy(fitted: "Fitted") -> str:
