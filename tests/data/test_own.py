@@ -321,6 +321,22 @@ def test_images_of_different_sizes_need_a_size(tmp_path):
     assert parts.train.inputs[4].unique().tolist() == [200]
 
 
+@pytest.mark.parametrize("part", [".", "train"])
+def test_no_class_or_picture_of_a_folder_is_passed_over_in_silence(tmp_path, part):
+    root = folder(tmp_path / "pets" / part)
+    folder(tmp_path / "pets" / "test") if part == "train" else None
+    (root / ".cache" / "cat").mkdir(parents=True)
+    (root / ".cache" / "cat" / "0.png").write_bytes(b"")
+    data.load(tmp_path / "pets")
+    (root / "cow").mkdir()
+    (root / "cow" / "0.heic").write_bytes(b"")
+    with pytest.raises(DataError, match="cow: no pictures for this class"):
+        data.load(tmp_path / "pets")
+    folder(root / "cat" / "more")
+    with pytest.raises(DataError, match=r"more/cat/0.png: not in the folder of a class"):
+        data.load(tmp_path / "pets")
+
+
 def test_a_folder_that_is_no_data_set_is_one_line(tmp_path):
     with pytest.raises(DataError, match=r"expected a sub-folder of images for each of two or more"):
         data.load(tmp_path)

@@ -307,6 +307,13 @@ def test_many_classes_with_few_rows_each_are_not_overfitted():
     assert T.rate == pytest.approx(noisy.rate, abs=0.03)
 
 
+def test_an_estimate_that_cannot_tell_says_so_wherever_it_is_printed():
+    labels = np.arange(200) % 2
+    assert "cannot tell noise" in repr(noise.estimate(labels, np.full((200, 2), 0.5)))
+    sure = noise.estimate(labels, np.eye(2)[labels] * 0.98 + 0.01)
+    assert repr(sure).endswith("dominant)")
+
+
 def test_the_true_class_of_a_row_is_bayes_rule():
     T = np.array([[0.8, 0.2], [0.4, 0.6]])
     draws = np.array([[0.3, 0.9]])

@@ -34,8 +34,10 @@ def read_folder(
     folders = _folders(root)
     test = next((name for name in ("test", "val") if name in folders), None)
     if "train" not in folders or test is None:
+        _check_all_are_read(root, folders)
         return hold_out(_read(root, folders, size, progress))
     classes = _folders(root / "train")
+    _check_all_are_read(root / "train", classes)
     unknown = sorted(set(_folders(root / test)) - set(classes))
     if unknown:
         raise DataError(f"{root / test / unknown[0]}: no class of that name in {root / 'train'}")
@@ -56,6 +58,17 @@ def _folders(root: Path) -> list[str]:
         return sorted(p.name for p in root.iterdir() if p.is_dir() and p.name[0] != ".")
     except OSError as error:
         raise DataError(f"{root}: cannot be read ({error.strerror})") from None
+
+
+def _check_all_are_read(root: Path, classes: Sequence[str]) -> None:
+    """Raise an error where a user may believe in a class, or a picture, that is not read."""
+    below = {path.relative_to(root).parts for path in find_images(root)}
+    below = {parts for parts in below if not any(part[0] == "." for part in parts)}
+    for parts in sorted(below):
+        if len(parts) != 2:
+            raise DataError(f"{root.joinpath(*parts)}: not in the folder of a class; move it there")
+    for name in sorted(set(classes) - {parts[0] for parts in below}):
+        raise DataError(f"{root / name}: no pictures for this class; remove the folder")
 
 
 def list_images(root: Path) -> tuple[list[Path], list[str]]:

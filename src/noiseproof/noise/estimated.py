@@ -122,6 +122,16 @@ class EstimatedTransition(TransitionMatrix):
         low, high = self.rate_interval
         return high < SMALL or low > NEAR_ZERO * high
 
+    def __repr__(self) -> str:
+        low, high = self.rate_interval
+        verdict = "dominant" if self.dominant else "not dominant"
+        if not self.decisive:
+            verdict = "cannot tell noise from difficulty"
+        return (
+            f"{type(self).__name__}({len(self)} classes, rate {self.rate:.4g} "
+            f"({low:.2g} to {high:.2g}), clean level {self.clean_level:.4g}, {verdict})"
+        )
+
     def true_class(
         self, labels: Integers, probabilities: ArrayLike, neighbours: Integers | None = None
     ) -> NDArray[np.floating]:
