@@ -9,6 +9,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 import noiseproof as nf
+from noiseproof.errors import ParameterError, TargetError
 from noiseproof.integrations import boosting
 
 xgboost = pytest.importorskip("xgboost")
@@ -176,6 +177,14 @@ def test_the_gradient_of_one_score_is_that_of_two_classes(loss):
     np.testing.assert_allclose(gradient, torch.autograd.grad(rows, z)[0].numpy(), rtol=1e-8)
     assert gradient.dtype == curvature.dtype == np.float64
     assert (curvature > 0).all()
+
+
+@pytest.mark.parametrize("made", [boosting.lightgbm_objective, boosting.mean_loss])
+def test_labels_and_losses_that_are_none(made):
+    with pytest.raises(TargetError, match="got 0.7: these objectives take no probabilities"):
+        made("CE")(np.array([0, 1, 0.7]), np.zeros(3))
+    with pytest.raises(ParameterError, match=r"a loss or its text, got <class"):
+        made(nf.CE)
 
 
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])

@@ -28,9 +28,11 @@ def test_scikit_learn_agrees(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("options", [{"label_smoothing": 0.5}, {"weight": torch.ones(3)}])
+@pytest.mark.parametrize(
+    "options", [{"label_smoothing": 0.5}, {"weight": torch.ones(3)}, {"ignore_index": 1}]
+)
 def test_options_that_a_learner_cannot_honour_are_refused(options):
-    with pytest.raises(ParameterError, match="without class weights and label smoothing"):
+    with pytest.raises(ParameterError, match="without class weights, label smoothing and ignore"):
         RobustClassifier(losses.CE(**options)).fit(*IRIS)
 
 
@@ -118,3 +120,9 @@ def test_a_wrong_learner_or_loss_is_one_line():
         RobustClassifier("CE", learner="trees").fit(*IRIS)
     with pytest.raises(ValueError, match="AGCE"):
         RobustClassifier("AGEC").fit(*IRIS)
+    for wrong in (3, None, losses.CE, torch.nn.CrossEntropyLoss()):
+        with pytest.raises(ParameterError, match="expected a loss or its text, got"):
+            RobustClassifier(wrong).fit(*IRIS)
+    for wrong in (-1, np.nan, "x", None):
+        with pytest.raises(ParameterError, match="expected `weight_decay`"):
+            RobustClassifier("CE", weight_decay=wrong).fit(*IRIS)

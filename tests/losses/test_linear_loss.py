@@ -55,12 +55,16 @@ def test_value_and_all_three_gradients(loss):
 
 @pytest.mark.usefixtures("_blocks")
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("ignored", [False, True])
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
-def test_weights_and_ignored(loss, reduction):
+def test_weights_and_ignored(loss, smoothing, ignored, reduction):
     h, w, b, y = layer(loss)
     class_weight = torch.rand(len(w), dtype=torch.float64) + 0.1
-    y[::3] = -100
-    loss = with_options(loss, reduction=reduction, weight=class_weight)
+    if ignored:
+        y[::3] = -100
+    options = {"reduction": reduction, "weight": class_weight, "label_smoothing": smoothing}
+    loss = with_options(loss, **options)
     same(nf.linear_loss(h, w, y, loss, b), loss(h @ w.T + b, y), (h, w, b))
 
 

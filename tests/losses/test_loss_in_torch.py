@@ -86,6 +86,15 @@ def test_compiles_to_machine_code():
     torch.testing.assert_close(gradient, torch.autograd.grad(textbook(loss)(z, y), z)[0])
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning")
+@pytest.mark.parametrize("loss", [x for x in COMPILED.values() if not x.random], ids=str)
+def test_a_trace_is_the_loss_of_any_batch(loss):
+    traced = torch.jit.trace(loss, problem(loss))
+    z, y = problem(loss, rows=5)
+    y[0] = -100
+    close(traced(z, y), loss(z, y))
+
+
 @pytest.mark.parametrize("loss", [*CENTRAL, *SUMS], ids=str)
 def test_autocast(loss):
     classes = classes_for(loss)

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof import losses
+from noiseproof.errors import TargetError
 from noiseproof.losses import Loss
+from noiseproof.losses.expression import as_loss
 from noiseproof.losses.newton import newton, two_columns
 
 Scores = NDArray[np.floating[Any]]
@@ -101,7 +102,7 @@ def probabilities(scores: Any) -> Scores:
 def _objective(
     loss: str | Loss, factor: Callable[[int], float]
 ) -> Callable[..., tuple[Scores, Scores]]:
-    made = _built(loss)
+    made = as_loss(loss)
 
     # Both libraries look at the number and the names of these arguments.
     def objective(a: Any, b: Any, sample_weight: Any = None) -> tuple[Scores, Scores]:
@@ -115,11 +116,10 @@ def _objective(
 
 
 def _metric(loss: str | Loss) -> Callable[..., float]:
-    made = _built(loss)
+    made = as_loss(loss)
 
     def mean(a: Any, b: Any, sample_weight: Any = None) -> float:
         scores, labels, weight = _arguments(a, b, sample_weight)
-        labels = labels.astype(np.int64)
         rows = made.derivatives(two_columns(scores), labels).value
         # As torch's mean: over the weights of the labels' classes, which are in the rows already.
         counted = (labels != made.ignore_index).astype(np.float64)
@@ -142,8 +142,14 @@ def _arguments(a: Any, b: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     else:
         labels, scores = a, b
     weight = None if sample_weight is None or len(sample_weight) == 0 else sample_weight
-    return np.asarray(scores), np.asarray(labels), weight
+    return np.asarray(scores), _whole(np.asarray(labels)), weight
 
 
-def _built(loss: str | Loss) -> Loss:
-    return losses.loss(loss) if isinstance(loss, str) else loss
+def _whole(labels: Any) -> Any:
+    """Return the labels, which the libraries hold as floats, as classes."""
+    if labels.dtype.kind == "f" and not np.array_equal(labels, np.trunc(labels)):
+        wrong = labels[labels != np.trunc(labels)]
+        raise TargetError(
+            f"expected labels 0, 1, ... K-1, got {wrong[0]}: these objectives take no probabilities"
+        )
+    return labels.astype(np.int64)

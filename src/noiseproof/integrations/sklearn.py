@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from noiseproof import losses
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.learn.ensemble import Ensemble, Member
 from noiseproof.learn.learn import MINUTES, Learned, learn
@@ -22,6 +21,8 @@ from noiseproof.learn.learners import Learner, registry
 from noiseproof.learn.treat import PLAIN
 from noiseproof.learn.trials import train_all
 from noiseproof.losses import Loss
+from noiseproof.losses.expression import as_loss
+from noiseproof.losses.parameter import Interval, checked
 from noiseproof.prepare.forms import blocks_in_form, check_range, in_form, plain, prefers_sparse
 
 #: How scikit-learn should validate inputs.
@@ -114,16 +115,17 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.ensemble_ = Ensemble((Member(setting, PLAIN, 1.0, trained),))
 
     def _setting(self, kind: type[Learner]) -> Learner:
-        loss = losses.loss(self.loss) if isinstance(self.loss, str) else self.loss
-        if loss.weight is not None or loss.label_smoothing:
+        loss = as_loss(self.loss)
+        if loss.weight is not None or loss.label_smoothing or loss.ignore_index != -100:
             raise ParameterError(
-                "loss: a learner trains without class weights and label smoothing; use "
-                "fit(X, y, sample_weight=...), or a loss without them"
+                "loss: a learner trains without class weights, label smoothing and ignore_index; "
+                "use fit(X, y, sample_weight=...), or a loss without them"
             )
+        strength = Interval(at_least=0)
         setting = kind().with_loss(str(loss))
         if setting is None:
             raise ParameterError(f"{kind.name} takes no loss; use loss='auto', or another learner")
-        return setting.varied(decay=self.weight_decay)
+        return setting.varied(decay=checked("weight_decay", self.weight_decay, strength))
 
     def _kind(self) -> type[Learner] | None:
         if self.learner == "auto":

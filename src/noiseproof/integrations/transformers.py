@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from noiseproof import losses
 from noiseproof.errors import ParameterError, ShapeError
 from noiseproof.losses import Loss, linear_loss
+from noiseproof.losses.expression import as_loss
 
 
 def compute_loss(
@@ -36,7 +36,7 @@ def compute_loss(
         >>> compute_loss("CE")(outputs, torch.tensor([0, -100]), num_items_in_batch=1)  # log 3
         tensor(1.0986)
     """
-    made = losses.loss(loss) if isinstance(loss, str) else copy.deepcopy(loss)
+    made = copy.deepcopy(as_loss(loss))
     made.reduction = "sum"
     last = None if linear is None else _LastStates(linear)
 

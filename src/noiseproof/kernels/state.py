@@ -25,12 +25,13 @@ def is_plain(z: Tensor) -> bool:
     """Whether ``z`` holds numbers that a kernel may read and write, and nobody looks over it.
 
     Not so for subclasses (DTensor, FakeTensor), under a dispatch mode (FakeTensorMode, make_fx), a
-    compiler or a ``torch.func`` transform, on the meta device, in forward-mode AD, and for
-    sparse and nested tensors.
+    compiler, ``torch.jit.trace`` or a ``torch.func`` transform, on the meta device, in forward-mode
+    AD, and for sparse and nested tensors.
     """
     return (
         type(z) in (Tensor, torch.nn.Parameter)
         and not torch.compiler.is_compiling()
+        and not torch._C._is_tracing()
         and not torch._C._are_functorch_transforms_active()
         and torch._C._len_torch_dispatch_stack() == 0
         and forward_ad._current_level < 0

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import MISSING
 from typing import Any, NoReturn, TypeVar
 
-from noiseproof.errors import ExpressionError, NoiseproofError, did_you_mean
+from noiseproof.errors import ExpressionError, NoiseproofError, ParameterError, did_you_mean
 from noiseproof.losses.base import Loss, registry
 from noiseproof.losses.combine import weighted_sum
 from noiseproof.losses.parameter import checked
@@ -33,6 +33,15 @@ def loss(text: str, **options: Any) -> Loss:
         noiseproof.errors.ExpressionError: unknown loss 'AGEC' at column 1 ... did you mean 'AGCE'?
     """
     return _Reader(text, options).read()
+
+
+def as_loss(given: Loss | str) -> Loss:
+    """Return a loss as it is, or read it from text."""
+    if isinstance(given, str):
+        return loss(given)
+    if not isinstance(given, Loss):
+        raise ParameterError(f"expected a loss or its text, got {given!r}")
+    return given
 
 
 class _Reader:

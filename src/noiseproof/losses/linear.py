@@ -95,10 +95,11 @@ def _prepared(
     if loss.label_smoothing == 0:
         return scale_of(loss.reduction, weights, valid, len(y)), y, loss.block
     # The class weights are in the mixture; a mean still divides by those of the labels.
-    scale = scale_of("sum", row_weights(z, y, valid, None, w), valid, len(y))
-    if loss.reduction == "mean":
-        scale = scale / (len(y) if weights is None else total_weight(weights, valid))
-    return scale, y, _mixture_block(loss)
+    counted = row_weights(z, y, valid, None, w)
+    if weights is None or loss.reduction != "mean":
+        return scale_of(loss.reduction, counted, valid, len(y)), y, _mixture_block(loss)
+    each = weights.new_ones(len(y)) if counted is None else counted
+    return each / total_weight(weights, valid), y, _mixture_block(loss)
 
 
 def _mixture_block(loss: Loss) -> kernels.Block:

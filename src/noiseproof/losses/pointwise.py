@@ -110,7 +110,7 @@ class RowLoss(Loss, register=False):
                 log_u = finite(log_u)
             return self.from_row(log_u, (), z.shape[1])
         log_p = finite(log_p)
-        part = (z != -torch.inf).scatter(-1, index, True)
+        part = (z != -torch.inf).scatter(-1, index, 1)  # jit.trace knows no scatter of True
         values = (torch.where(part, f.value(log_p), 0) for f in self.statistics)
         sums = tuple(value.sum(-1, keepdim=True) for value in values)
         return self.from_row(log_p.gather(-1, index), sums, part.sum(-1, keepdim=True))
