@@ -181,7 +181,7 @@ def test_the_gradient_of_one_score_is_that_of_two_classes(loss):
 
 @pytest.mark.parametrize("made", [boosting.lightgbm_objective, boosting.mean_loss])
 def test_labels_and_losses_that_are_none(made):
-    with pytest.raises(TargetError, match="got 0.7: these objectives take no probabilities"):
+    with pytest.raises(TargetError, match=r"got 0.7: these objectives take no probabilities"):
         made("CE")(np.array([0, 1, 0.7]), np.zeros(3))
     with pytest.raises(ParameterError, match=r"a loss or its text, got <class"):
         made(nf.CE)
