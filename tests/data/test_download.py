@@ -8,6 +8,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from noiseproof import data
+from noiseproof.data import download
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.known import KNOWN, File
 
@@ -96,6 +97,14 @@ def test_a_file_the_server_has_not_is_an_error(server, tmp_path):
     (server / "little.bin").unlink()
     with pytest.raises(DataError, match=r"cannot fetch http.*HTTPError"):
         data.fetch("little", tmp_path, progress=False, retries=0)
+
+
+def test_a_server_that_sends_without_end_is_left(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(download, "LARGEST", len(CONTENT) - 1)
+    with pytest.raises(DataError, match=r"cannot fetch http.*\(more than 0 MiB came\)"):
+        data.fetch("little", tmp_path / "here", progress=False)
+    assert [p for p in (tmp_path / "here").rglob("*") if p.is_file()] == []
+    assert len(Quiet.asked) == 1
 
 
 def test_verify_tells_right_from_wrong_from_missing(server, tmp_path):

@@ -1,12 +1,18 @@
 """Downloads, each file checked before it is put in place."""
 
+import errno
+from functools import partial
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from noiseproof.data.checksums import check_all
 from noiseproof.data.places import places
 from noiseproof.errors import DataError
 from noiseproof.extras import need
 from noiseproof.known import File, known
+
+#: No published file has half as many bytes; a server that sends more may never stop.
+LARGEST = 400 << 20
 
 
 def fetch(
@@ -51,7 +57,7 @@ def _fetch_file(file: File, root: Path, progress: bool, retries: int) -> Path:
         retry_if_failed=retries,
     )
     try:
-        return Path(store.fetch(file.path, progressbar=progress))
+        return Path(store.fetch(file.path, downloader=partial(_download, progress)))
     except ValueError:
         raise DataError(
             f"{file.url}: the checksum of what came is not md5 {file.md5}; "
@@ -62,3 +68,27 @@ def _fetch_file(file: File, root: Path, progress: bool, retries: int) -> Path:
         raise DataError(
             f"cannot fetch {file.url} ({reason}): download it elsewhere and put it at {target}"
         ) from None
+
+
+def _download(progress: bool, url: str, output: str, store: Any) -> None:
+    """Download as pooch does, and stop at more bytes than a data set has."""
+    from pooch.downloaders import choose_downloader
+
+    with Path(output).open("wb") as stream:
+        choose_downloader(url, progressbar=progress)(url, _Bounded(stream), store)
+
+
+class _Bounded:
+    """A file that takes no more than :data:`LARGEST` bytes."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream, self.room = stream, LARGEST
+
+    def write(self, chunk: bytes) -> int:
+        self.room -= len(chunk)
+        if self.room < 0:
+            raise OSError(errno.EFBIG, f"more than {LARGEST >> 20} MiB came")
+        return self.stream.write(chunk)
+
+    def flush(self) -> None:
+        self.stream.flush()
