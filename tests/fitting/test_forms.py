@@ -310,11 +310,20 @@ def test_columns_that_float32_cannot_tell_apart_are_said(form):
         fit(form(near - 1.7e9), np.arange(60) % 2, learners="linear", minutes=0)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_columns_that_are_all_but_zero_are_said(dtype):
-    tiny = (1e-35 * RNG.normal(size=(60, 2))).astype(dtype)
-    with pytest.warns(DataWarning, match="too small for single precision: columns 0, 1; subtract"):
-        fit(tiny, np.arange(60) % 2, learners="linear", minutes=0)
+@pytest.mark.parametrize(
+    "column",
+    [
+        (1e-35 * np.arange(60)).astype(np.float32),
+        1e-300 * np.arange(60),
+        2**60 + np.arange(60),
+        np.uint64(2**63) + np.arange(60, dtype=np.uint64),
+        np.where(np.arange(60) == 0, np.nan, 1e9 + 0.1 * np.arange(60)),
+    ],
+)
+def test_columns_that_float32_takes_for_constants_are_said(column):
+    X = np.stack([column, np.arange(60).astype(column.dtype)], axis=1)
+    with pytest.warns(DataWarning, match="too small for single precision: columns 0; subtract"):
+        fit(X, np.arange(60) % 2, learners="linear", minutes=0)
 
 
 def test_columns_that_float32_cannot_tell_apart_are_said_beside_answers_and_of_embeddings(tmp_path):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from noiseproof.data import single
 from noiseproof.errors import DataError
 from noiseproof.prepare.notes import shortlist
 
@@ -13,8 +14,6 @@ from noiseproof.prepare.notes import shortlist
 BLOCK = 8192
 #: The largest number that float32 can hold.
 LARGEST = float(np.finfo(np.float32).max)
-#: Below this, a difference counts as none.
-SMALL = 1e-30
 #: Rows are treated as sparse if fewer than this share of the values are not 0, and there are more
 #: columns than WIDE or more values than MANY.
 FEW, WIDE, MANY = 0.1, 1000, 10**8
@@ -129,31 +128,12 @@ def check_range(X: Any, where: str) -> None:
 def blurred(X: Any) -> tuple[str, ...]:
     """Return a line about columns that differ too little to be told in float32.
 
-    Rounding would change their values by more than a hundredth of their standard deviation, or it
-    is so small that learners take it for none.
-
     >>> blurred(np.array([[1e9, 1.0], [1e9 + 1, 3.0], [1e9 + 2, 2.0]]))[0][:48]
     'differences too small for single precision: colu'
     """
-    if X.ndim != 2 or X.shape[0] == 0 or X.dtype.itemsize <= 2:
+    if X.ndim != 2 or (sparse.issparse(X) and X.shape[1] > WIDE):
         return ()
-    if X.dtype.kind not in "iuf" or (sparse.issparse(X) and X.shape[1] > WIDE):
-        return ()
-    first = np.nan_to_num(in_form(X[:1], False)[0].astype(np.float64), posinf=0, neginf=0)
-    total, squares, most, count = (np.zeros(X.shape[1]) for _ in range(4))
-    for start in range(0, X.shape[0], 4096):
-        part = in_form(X[start : start + 4096], False).astype(np.float64)
-        known = np.isfinite(part)
-        part = np.where(known, part, first)
-        most = np.maximum(most, np.abs(part).max(axis=0))
-        total += (part - first).sum(axis=0)
-        squares += ((part - first) ** 2).sum(axis=0)
-        count += known.sum(axis=0)
-    count = np.maximum(count, 1)
-    deviation = np.sqrt(np.maximum(squares / count - (total / count) ** 2, 0))
-    exact = X.dtype == np.float32
-    rounding = SMALL if exact else np.maximum(most * 2.0**-24, SMALL)
-    few = np.flatnonzero((deviation > 0) & (rounding > 0.01 * deviation))
+    few = single.blurred(X)
     if len(few) == 0:
         return ()
     names = shortlist(int(column) for column in few)
