@@ -40,6 +40,13 @@ def test_few_answers_are_no_reason_for_a_verdict():
     assert new.high - new.low > 0.2
 
 
+def test_annotators_who_all_agree_have_an_interval():
+    _, true = blobs(60, 3)
+    answers = ask_crowd(true, [1.0, 1.0, 1.0], 3)
+    for one in judge(answers, agree(answers)):
+        assert 0.9 < one.low < one.accuracy <= one.high <= 1
+
+
 def test_intervals_hold_the_true_accuracy():
     inside = []
     for seed in range(4):

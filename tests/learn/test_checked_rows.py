@@ -110,3 +110,10 @@ def test_rows_that_were_not_drawn_at_random_do_not_judge():
     random = np.zeros(50, dtype=bool)
     learned = learn(X, true, 2, trusted=(rows, true[rows]), random=random, learners="linear")
     assert learned.checked is None
+
+
+def test_where_every_row_was_checked_nothing_is_sharpened():
+    p, labels = np.array([[0.7, 0.3], [0.4, 0.6]]), np.array([0, 1])
+    found = Posterior.of(p, labels, known=np.ones(2, dtype=bool))
+    assert found.p == pytest.approx(p)
+    assert (found.true == np.eye(2)).all()

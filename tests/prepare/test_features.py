@@ -115,6 +115,44 @@ def test_dates_know_which_number_is_the_day():
     assert prepare(typed)[1] == pytest.approx(X)
 
 
+@pytest.mark.parametrize("written", ["%Y/%m/%d", "%Y.%m.%d", "%d-%m-%Y", "%d.%m.%y", "%m-%d-%Y"])
+def test_dates_are_the_same_in_every_writing_that_tells_them(written):
+    days = pd.date_range("2020-01-01", periods=N)
+    _, X = prepare(table(when=days))
+    assert (prepare(table(when=days.strftime(written)))[1] == X).all()
+
+
+@pytest.mark.parametrize("none", ["9999-12-31", "0001-01-01"])
+def test_a_date_that_stands_for_none_does_not_blur_the_others(none):
+    days = pd.Series(pd.date_range("2020-01-01", periods=N).astype(str))
+    features, X = prepare(table(when=days.where(days.index % 10 > 0, none)))
+    real = X[days.index % 10 > 0, 0]
+    assert np.diff(real).min() > 1e-3
+    assert real.std() > 0.1 * X[:, 0].std()
+    again = load_features(json.loads(json.dumps(features.describe())), features.arrays())
+    assert (again.transform(table(when=days[1:3]), Notes())[:, 0] == real[:2]).all()
+
+
+@pytest.mark.parametrize("space", [" ", "\u00a0", "\u2009", "\u3000"])
+def test_spaces_around_numbers_are_nothing(space):
+    numbers = RNG.normal(size=N)
+    plain = prepare(table(x=numbers))[1]
+    assert (prepare(table(x=[f"{space}{x!r}{space}" for x in numbers.tolist()]))[1] == plain).all()
+
+
+@pytest.mark.parametrize(
+    "written", ["${:,.2f}", "{:.1f}%", "{:,.0f}", "({:.2f})", "\u2212{:.2f}", "{:.2f} €", "{:_.1f}"]
+)
+def test_numbers_that_cannot_be_read_are_told(written):
+    texts = [written.format(x) for x in RNG.uniform(1e4, 1e5, N)]
+    notes = Notes()
+    prepare(table(x=texts, age=MIXED["age"]), notes=notes)
+    assert any("not written like 1234.5: x (" in line for line in notes.lines), notes.lines
+    notes = Notes()
+    prepare(table(x=["10-20", "21-40", "1.2.3", "A1"] * (N // 4), age=MIXED["age"]), notes=notes)
+    assert notes.lines == []
+
+
 def test_dates_that_cannot_be_read_are_left_out():
     notes = Notes()
     features, _ = prepare(table(when=["2020-13-45"] * N, age=MIXED["age"]), notes=notes)

@@ -64,9 +64,11 @@ def judge(answers: Answers, consensus: Consensus) -> list[Annotator]:
     np.add.at(given, (answers.annotator, answers.code), 1.0)
     count = given.sum(axis=1)
     chance = given @ found.prior / count
-    right = found.accuracy * (count + found.strengths[0])
-    wrong = (1 - found.accuracy) * (count + found.strengths[0])
+    # Where all agree nobody is ever wrong; half an answer, as Jeffreys has it, leaves an interval.
+    right = np.maximum(found.accuracy * (count + found.strengths[0]), 0.5)
+    wrong = np.maximum((1 - found.accuracy) * (count + found.strengths[0]), 0.5)
     low, high = beta.ppf([[0.025], [0.975]], right, wrong)
+    low, high = np.minimum(low, found.accuracy), np.maximum(high, found.accuracy)
     worth = (high - chance) / np.maximum(1 - chance, 1e-9)
     out = []
     for w in np.argsort(-count, kind="stable"):

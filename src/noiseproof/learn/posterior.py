@@ -108,7 +108,9 @@ def decode(p: Floats, noise: Doubles) -> Doubles:
 
 
 def _power(p: Floats, labels: Labels) -> float:
-    """Return the power of p that makes the noisy labels most likely."""
+    """Return the power of p that makes the noisy labels most likely; 1 where there are none."""
+    if len(labels) == 0:
+        return 1.0
     at = np.arange(len(labels))
     fits = [float(np.log(_powered(p, a)[at, labels] + 1e-6).mean()) for a in POWERS]
     return POWERS[int(np.argmax(fits))]

@@ -46,15 +46,12 @@ class Number:
     def learn(cls, name: str, values: NDArray[np.float64]) -> "Number":
         """Measure a column that has at least two different values."""
         present = values[np.isfinite(values)]
-        low, median, high = np.quantile(present, [0.25, 0.5, 0.75])
-        furthest, spread = float(np.abs(present - median).max()), 0.0
-        # Where the quartiles all but touch, quotients would be too large for a float.
-        if furthest > FAR * (high - low) > furthest / LARGEST:
-            spread, present = float(high - low), np.arcsinh((present - median) / (high - low))
-        mean, std = float(present.mean()), _deviation(present)
+        median, spread = _squashing(present)
         missing = (len(values) - len(present)) / len(values)
         infinite = float(np.isinf(values).mean())
-        return cls(name, float(median), mean, std, spread, missing, infinite)
+        present = _squashed(present, median, spread)
+        mean, std = float(present.mean()), _deviation(present)
+        return cls(name, median, mean, std, spread, missing, infinite)
 
     @property
     def features(self) -> list[str]:
@@ -78,9 +75,7 @@ class Number:
             values[:] = np.nan  # there were numbers at the fit, and not of 0 and 1
         absent, empty = ~np.isfinite(values), column.isna().to_numpy()
         values[absent] = self.median
-        if self.spread:
-            values = np.arcsinh((values - self.median) / self.spread)
-        out[:, 0] = (values - self.mean) / self.std
+        out[:, 0] = (_squashed(values, self.median, self.spread) - self.mean) / self.std
         if self.missing:
             out[:, 1] = absent
         unread = absent & ~empty
@@ -148,6 +143,9 @@ class Date:
         std: their standard deviation.
         day_first: whether 3/4/2020 is in April; None where no date was written that way.
         missing: the share of values that were missing.
+        median: of the days.
+        spread: where not 0, days are first squashed as those of a :class:`Number` are, for
+            columns in which 9999-12-31 or 0001-01-01 stands for no date.
     """
 
     kind: ClassVar[str] = "date"
@@ -157,6 +155,8 @@ class Date:
     std: float
     day_first: bool | None = None
     missing: float = 0.0
+    median: float = 0.0
+    spread: float = 0.0
 
     @classmethod
     def learn(cls, name: str, column: Any, day_first: bool | None) -> "Date | None":
@@ -166,7 +166,10 @@ class Date:
         if len(present) == 0:
             return None
         missing = float(column.isna().mean())
-        return cls(name, float(present.mean()), _deviation(present), day_first, missing)
+        median, spread = _squashing(present)
+        present = _squashed(present, median, spread)
+        mean, std = float(present.mean()), _deviation(present)
+        return cls(name, mean, std, day_first, missing, median, spread)
 
     @property
     def features(self) -> list[str]:
@@ -189,8 +192,8 @@ class Date:
         """Write the features of a column into ``out`` (N, width); count what could not be read."""
         days = as_days(column, self.day_first)
         absent, empty = ~np.isfinite(days), column.isna().to_numpy()
-        days[absent] = self.mean
-        out[:, 0] = (days - self.mean) / self.std
+        days[absent] = self.median if self.spread else self.mean
+        out[:, 0] = (_squashed(days, self.median, self.spread) - self.mean) / self.std
         for i, period in enumerate(self.CYCLES.values()):
             angle = 2 * np.pi * (days % period) / period
             out[:, 1 + 2 * i], out[:, 2 + 2 * i] = np.sin(angle), np.cos(angle)
@@ -210,6 +213,19 @@ KINDS: dict[str, type[Column]] = {c.kind: c for c in (Number, Category, Date)}
 def _first(column: Any, where: NDArray[np.bool_]) -> list[str]:
     """Return the first values of a column that could not be read."""
     return [str(value) for value in column[where].iloc[:5]]
+
+
+def _squashing(present: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the median of values, and by what to squash them; 0 where none is far out."""
+    low, median, high = np.quantile(present, [0.25, 0.5, 0.75])
+    furthest = float(np.abs(present - median).max())
+    # Where the quartiles all but touch, quotients would be too large for a float.
+    far = furthest > FAR * (high - low) > furthest / LARGEST
+    return float(median), float(high - low) if far else 0.0
+
+
+def _squashed(values: NDArray[np.float64], median: float, spread: float) -> NDArray[np.float64]:
+    return np.arcsinh((values - median) / spread) if spread else values
 
 
 def _deviation(values: NDArray[np.float64]) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.prepare.columns import Category, Column, Date, Number
 from noiseproof.prepare.notes import Notes
-from noiseproof.prepare.values import as_numbers, as_text, is_date, which_first
+from noiseproof.prepare.values import DECORATED, as_numbers, as_text, is_date, which_first
 from noiseproof.prepare.words import Words, count_words
 
 #: A category has a feature of its own if it is among this many most frequent ones ...
@@ -98,6 +98,11 @@ def _object(name: str, column: Any, notes: Notes) -> Column | Words:
         return _number(name, column)
     if counts[is_date(values).to_numpy(bool)].sum() >= ALIKE * rows:
         return _date(name, column, which_first(values))
+    if counts[values.str.fullmatch(DECORATED).to_numpy(bool)].sum() >= ALIKE * rows:
+        example = texts[int(counts.argmax())]
+        notes.add(
+            "not read as numbers, for they are not written like 1234.5", f"{name} ({example})"
+        )
     if len(texts) == 1 and rows == len(column):
         raise _Useless("always the same")
     different = len(texts) / rows

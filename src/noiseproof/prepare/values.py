@@ -7,10 +7,16 @@ from numpy.typing import NDArray
 
 from noiseproof.prepare.forms import LARGEST
 
-#: Dates as texts: 2020-03-31 and 31/3/2020 or 31.3.20, a time of day after either.
-ISO = r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})(?P<time>[T ].*)?"
+#: Dates as texts: 2020-03-31 or 2020/3/31, and 31/3/2020, 31-3-2020 or 31.3.20, a time of day
+#: after either. 10-11-12 may be anything.
+ISO = r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?P<time>[T ].*)?"
 SLASHED = (
-    r"(?P<first>\d{1,2})(?P<mark>[/.])(?P<second>\d{1,2})[/.](?P<year>\d{4}|\d{2})(?P<time> .*)?"
+    r"(?P<first>\d{1,2})(?P<mark>[-/.])(?P<second>\d{1,2})[-/.](?P<year>\d{4}|(?<!-)\d{2})"
+    r"(?P<time> .*)?"
+)
+#: Numbers with a sign of money or per cent, or with something between the thousands.
+DECORATED = (
+    r"[(+\-\u2212]?[$€£¥₹]?\s?[+\-\u2212]?(\d+|\d{1,3}([,.'’_\s]\d{3})+)([.,]\d+)?\s?[%‰$€£¥₹]?\)?"
 )
 
 #: A column of these words and gaps is numbers, as it is without gaps.
@@ -29,7 +35,8 @@ def as_numbers(column: Any) -> NDArray[np.float64]:
     if is_truth(column):
         column = column.astype("float64")
     elif not types.is_numeric_dtype(column):
-        texts = column.astype(object)
+        # pandas reads numbers between spaces of ASCII, but not between others.
+        texts = column.astype(object).map(lambda v: v.strip() if isinstance(v, str) else v)
         column = pd.to_numeric(texts, errors="coerce")
         if column.isna().any():
             truth = texts[column.isna()].astype(str).str.strip().str.lower().map(TRUTH)
@@ -128,7 +135,7 @@ def which_first(texts: Any) -> bool | None:
         return None
     first, second = (int((parts[name].astype(int) > 12).sum()) for name in ("first", "second"))
     if first == second:
-        return bool((parts["mark"] == ".").mean() > 0.5)  # dots are the European way
+        return bool((parts["mark"] != "/").mean() > 0.5)  # slashes are the American way
     return first > second
 
 
