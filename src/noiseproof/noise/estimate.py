@@ -57,7 +57,7 @@ def estimate(
     >>> noisy = TransitionMatrix([[0.8, 0.2, 0], [0, 1, 0], [0, 0.1, 0.9]]).corrupt(true, seed=1)
     >>> T = estimate(noisy, p, classes=["cat", "dog", "frog"])
     >>> print(T)
-    EstimatedTransition(3 classes, rate 0.1033, clean level 4.042, dominant)
+    EstimatedTransition(3 classes, rate 0.1033 (0.087 to 0.12), clean level 4.042, dominant)
       true \\ given     cat     dog    frog
                cat   0.801   0.198   0.001
                dog   0.001   0.999   0.000
