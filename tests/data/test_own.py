@@ -237,10 +237,12 @@ def test_a_class_may_be_called_none_or_na(tmp_path):
     assert data.load(path, label="answer").train.classes == ("NA", "None")
 
 
-def test_decimal_commas(tmp_path):
-    FRAME.to_csv(tmp_path / "mine.csv", index=False, sep=";", decimal=",")
+@pytest.mark.parametrize("name", ["weight", "self", "kwargs"])
+def test_decimal_commas(tmp_path, name):
+    frame = FRAME.rename(columns={"weight": name})
+    frame.to_csv(tmp_path / "mine.csv", index=False, sep=";", decimal=",")
     parts = data.load(tmp_path / "mine.csv", label="answer")
-    assert parts.train.features == ("age", "weight", "member")
+    assert parts.train.features == ("age", name, "member")
 
 
 @pytest.mark.parametrize(

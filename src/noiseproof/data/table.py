@@ -168,7 +168,15 @@ def read_frame(
             return Table(frame)
         inputs = frame.drop(columns=label) if label in frame.columns else frame
         found = read_decimal_commas(inputs, numbers, commas)
-        return Table(frame.assign(**{name: inputs[name] for name in found}), tuple(found))
+        return Table(with_columns(frame, {name: inputs[name] for name in found}), tuple(found))
+
+
+def with_columns(frame: Any, columns: dict[str, Any]) -> Any:
+    """Return a frame with other columns; DataFrame.assign has no place for one called self."""
+    frame = frame.copy(deep=False)
+    for name, column in columns.items():
+        frame[name] = column
+    return frame
 
 
 def _parquet(path: Path) -> Any:

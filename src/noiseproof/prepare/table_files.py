@@ -17,6 +17,7 @@ from noiseproof.data.table import (
     readable,
     second_labels,
     table_suffix,
+    with_columns,
 )
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.prepare.file_names import shown
@@ -180,7 +181,7 @@ def tidy(frame: Any, where: str) -> Any:
     if len(repeated):
         raise DataError(f"{where}: two columns are called {repeated[0]!r}")
     odd = {name: as_objects(frame[name]) for name in frame if is_odd(frame[name])}
-    frame = frame.assign(**odd) if odd else frame
+    frame = with_columns(frame, odd) if odd else frame
     spans = [name for name in frame if _is_span(frame[name])]
     return frame.astype(dict.fromkeys(spans, "timedelta64[ns]")) if spans else frame
 
