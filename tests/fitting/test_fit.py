@@ -444,7 +444,11 @@ def test_intervals_of_few_rows_are_wider(monkeypatch):
         )
 
 
-def test_the_gain_is_the_one_of_the_reason():
+@pytest.mark.parametrize("compared", [160, 100])
+def test_the_gain_is_the_one_of_the_reason(compared, monkeypatch):
+    monkeypatch.setattr("noiseproof.learn.grow.SAMPLE", 0)
+    monkeypatch.setattr("noiseproof.learn.grow.LEAST", compared)
+    monkeypatch.setattr("noiseproof.learn.learn.more_rows_help", lambda *_: True)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(160, 6))
     labels = (X[:, 0] + X[:, 1] ** 2 > 0.7).astype(int)
