@@ -136,6 +136,19 @@ def test_too_many_seeds_are_one_line(capsys):
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [("t.md", "## "), ("t.tex", r"\begin{table"), ("t.html", "<table"), ("t.csv", "grid,"),
+     ("t.json", "{"), ("t.txt", "## ")],
+)  # fmt: skip
+def test_the_ending_of_a_table_says_its_format(store, capsys, tmp_path, name, begins):
+    ask = ["table", "digits-symmetric", "--rows", "CE", "--out", tmp_path / name]
+    assert run(capsys, *ask)[0] == 0
+    assert (tmp_path / name).read_text().startswith(begins)
+    assert run(capsys, *ask, "--format", "md")[0] == 0
+    assert (tmp_path / name).read_text().startswith("## ")
+
+
 WRITES = {
     "table.md": ["table", "digits-symmetric", "--rows", "CE", "--out", "table.md"],
     "report.html": ["report", "digits-symmetric", "--rows", "CE", "--noise", "none,symmetric:0.4",

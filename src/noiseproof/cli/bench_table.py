@@ -22,7 +22,13 @@ def table(
     selection: "Selection",
     name: Annotated[str, typer.Argument(help="A grid, or your own TOML file.")],
     store: StoreOption = Path("runs"),
-    form: Annotated[str, typer.Option("--format", help="md, latex, html, csv or json.")] = "md",
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="md, latex, html, csv or json (default: by the ending of --out, or md).",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="File to write or replace (default: print the table).")
     ] = None,
@@ -43,7 +49,7 @@ def table(
     if out is not None:
         files.check_file(out, force=True)
     collected = collect(grid, Store(store))
-    text = render(results_table(collected), form)
+    text = render(results_table(collected), form or _form_of(out))
     again = bench_command("run", name, store=store, selection=selection)
     for remark in _remarks(collected, store, again):
         warn(remark)
@@ -52,6 +58,12 @@ def table(
     else:
         files.write(out, text)
         show(f"wrote {out}")
+
+
+def _form_of(out: Path | None) -> str:
+    """Return the format that a file's ending asks for; Markdown where it asks for none."""
+    ending = "" if out is None else out.suffix.lower()
+    return {".tex": "latex", ".html": "html", ".csv": "csv", ".json": "json"}.get(ending, "md")
 
 
 def _remarks(collected: "Collected", store: Path, again: str) -> list[str]:
