@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from noiseproof.errors import DataError, ParameterError
+from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.prepare.features import learn_features, load_features
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
@@ -151,6 +151,15 @@ def test_numbers_that_cannot_be_read_are_told(written):
     notes = Notes()
     prepare(table(x=["10-20", "21-40", "1.2.3", "A1"] * (N // 4), age=MIXED["age"]), notes=notes)
     assert notes.lines == []
+
+
+def test_labels_with_the_index_in_another_order_are_a_warning():
+    frame = pd.DataFrame({"x": RNG.normal(size=4)}, index=[3, 1, 0, 2])
+    labels = pd.Series(["a", "b", "a", "b"], index=frame.index)
+    for same in (labels, labels.set_axis(list("pqrs")), labels.to_numpy()):
+        assert list(as_samples(frame, same).labels) == ["a", "b", "a", "b"]
+    with pytest.warns(DataWarning, match="same index in different orders"):
+        as_samples(frame, labels.sort_index())
 
 
 def test_dates_that_cannot_be_read_are_left_out():

@@ -1,5 +1,6 @@
 """What a caller may hand over: a path, a table, a matrix, images; with labels or without."""
 
+import warnings
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from noiseproof.data.table import as_frame
-from noiseproof.errors import DataError, ParameterError
+from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.prepare.forms import as_inputs, blurred, check_range, plain
 from noiseproof.prepare.pictures import encode_array
 from noiseproof.prepare.read import read
@@ -65,7 +66,22 @@ def _sized(y: Any) -> Any:
         raise DataError(f"expected one label a row, got {y!r}") from None
 
 
+def _warn_of_another_order(frame: Any, y: Any) -> None:
+    """Warn where labels have the index of the table in another order: they may be of other rows."""
+    import pandas as pd
+
+    if not (isinstance(frame, pd.DataFrame) and isinstance(y, pd.Series | pd.DataFrame)):
+        return
+    rows, labels = frame.index, y.index
+    if len(rows) != len(labels) or not rows.is_unique or rows.equals(labels):
+        return
+    if rows.isin(labels).all():
+        what = "rows and labels have the same index in different orders; they go by position"
+        warnings.warn(what, DataWarning, stacklevel=2)
+
+
 def _frame(frame: Any, y: Any, labelled: bool) -> Samples:
+    _warn_of_another_order(frame, y)
     frame = tidy(frame, "the table")
     if len(frame) == 0:
         raise DataError("the table: there are no rows")
