@@ -16,7 +16,8 @@
 Each message is one line, in the words of whoever made the mistake, and says the way out. The
 built-in base classes are there so that code written against torch keeps working.
 
-And one warning, DataWarning (UserWarning): columns that have changed since a model was fitted.
+And one warning, DataWarning (UserWarning): columns that have changed since a model was fitted, or
+labels that may belong to other rows.
 """
 
 from collections.abc import Iterable
@@ -56,7 +57,7 @@ class DataError(NoiseproofError, ValueError):
 
 
 class DataWarning(UserWarning):
-    """Columns that have changed since a model was fitted, which makes its predictions doubtful."""
+    """Columns that have changed since a model was fitted, or labels that may be of other rows."""
 
 
 class FileError(NoiseproofError, OSError):
