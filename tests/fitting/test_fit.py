@@ -388,11 +388,9 @@ def test_a_class_that_is_never_predicted_is_said():
 
 @pytest.mark.parametrize("least", [0.5, 1.1, 3.0])
 def test_noisy_labels_that_may_mislead_say_nothing_of_true_ones(least):
-    learner = SimpleNamespace(by_cross_entropy=True)
-    baseline = SimpleNamespace(members=[SimpleNamespace(learner=learner)])
     found = SimpleNamespace(
-        learned=SimpleNamespace(baseline=baseline), is_cross_entropy=False, test=None, gain=-0.1,
-        true_gain=-0.14, estimate=SimpleNamespace(clean_level_interval=(least, 4.0)),
+        compared=True, is_cross_entropy=False, test=None, gain=-0.1, true_gain=-0.14,
+        estimate=SimpleNamespace(clean_level_interval=(least, 4.0)),
     )  # fmt: skip
     line = against_cross_entropy(found)
     assert line.startswith("10.0 points worse than cross entropy on held-out noisy labels")
@@ -456,3 +454,21 @@ def test_the_gain_is_the_one_of_the_reason(compared, monkeypatch):
     found = fit(X, labels, learners=["neighbours", "linear"])
     assert not found.is_cross_entropy
     assert points(found.gain) in found.learned.why
+
+
+@pytest.mark.parametrize("learners", [["neighbours"], ["discriminant"], ["bayes"]])
+def test_only_what_was_trained_by_cross_entropy_is_called_so(learners):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4)) - [9, 0, 0, 0]
+    labels = (X[:, 1] > 0).astype(int)
+    labels[rng.random(120) < 0.2] ^= 1
+    found = fit(X, labels, learners=learners, test=(X + 0.01, labels))
+    tried = learners == ["bayes"]
+    texts = [found.learned.why, *(line for _, line in lines(found))]
+    texts = [text for text in texts if "no learner with cross entropy" not in text]
+    told = found.summary["accuracy"]
+    assert found.compared == tried == ("cross entropy" in " ".join(texts))
+    assert tried == (told["noisy_cross_entropy"] is not None)
+    assert tried == (told["test_cross_entropy"] is not None)
+    assert ('<td class="wrap">not tried</td>' in found.report) != tried
+    assert tried or "Plain cross entropy" not in found.report

@@ -172,7 +172,10 @@ class Fitted:
 
     @property
     def cross_entropy(self) -> Accuracy:
-        """The accuracy of the best plain cross entropy on held-out noisy labels."""
+        """The accuracy of the best plain cross entropy on held-out noisy labels.
+
+        Where none was tried (:attr:`compared`), that of the best model of the labels as given.
+        """
         if self.is_cross_entropy:
             return self.noisy
         plain = self.learned.plain
@@ -182,7 +185,12 @@ class Fitted:
     @property
     def is_cross_entropy(self) -> bool:
         """Whether plain cross entropy was chosen."""
-        return self.learned.chosen == self.learned.plain.name
+        return self.compared and self.learned.chosen == self.learned.plain.name
+
+    @property
+    def compared(self) -> bool:
+        """Whether a learner with plain cross entropy was tried, to compare with."""
+        return self.learned.baseline.members[0].learner.by_cross_entropy
 
     @property
     def gain(self) -> float:

@@ -74,7 +74,7 @@ def doubtful_line(fitted: "Fitted") -> str:
 
 def against_cross_entropy(fitted: "Fitted") -> str:
     """Say how much better than cross entropy the model is, if it is."""
-    if not fitted.learned.baseline.members[0].learner.by_cross_entropy:
+    if not fitted.compared:
         return "no learner with cross entropy was tried, to compare with"
     if fitted.is_cross_entropy:
         return "cross entropy is as good as anything tried here, and is used"
@@ -121,11 +121,13 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
             "balanced_noisy": round(fitted.balanced_accuracy, 6),
             "recall_noisy": {name: round(v, 6) for name, v in fitted.recalls.items()},
             "never_predicted": list(fitted.never_predicted),
-            "noisy_cross_entropy": fitted.cross_entropy.to_dict(),
+            "noisy_cross_entropy": fitted.cross_entropy.to_dict() if fitted.compared else None,
             "true_estimated": fitted.true.to_dict(),
             "checked_rows": fitted.checked_rows and fitted.checked_rows.to_dict(),
             "test": test and test.accuracy.to_dict(),
-            "test_cross_entropy": test and test.cross_entropy.to_dict(),
+            "test_cross_entropy": test.cross_entropy.to_dict()
+            if test and fitted.compared
+            else None,
             "test_rows": test and test.rows,
             "test_rows_seen_in_training": test and test.seen,
             "test_warnings": test and list(test.warnings),

@@ -93,7 +93,8 @@ def naive_bayes(problem: Problem, matrix: Matrix, tasks: Sequence[Task]) -> Floa
     more = SMOOTHING * float(entries.mean()) if len(entries) else 1.0
     seen = np.asarray(X.T @ rows).reshape(-1, len(tasks), classes)[counts] + more
     weight = np.zeros((len(counts), len(tasks), classes), dtype=np.float32)
-    weight[counts] = np.log(seen) - np.log(seen.sum(axis=0))
+    if counts.any():
+        weight[counts] = np.log(seen) - np.log(seen.sum(axis=0))
     weight -= weight.mean(axis=2, keepdims=True)
     frequency = rows.sum(axis=0).reshape(len(tasks), classes) + 1
     level = np.log(frequency / frequency.sum(axis=1, keepdims=True))

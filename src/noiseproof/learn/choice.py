@@ -183,7 +183,7 @@ def _mean_of(
     members, weights = zip(*mix, strict=True)
     return Chosen(
         ENSEMBLE, tuple(trial.setting for trial in members), weights, mixed(mix),
-        ensemble_reason(members, gain, error), compared, tuple(rows), opinions,
+        ensemble_reason(members, compared, gain, error), compared, tuple(rows), opinions,
     )  # fmt: skip
 
 

@@ -188,9 +188,16 @@ def reason(chosen: Trial, compared: Trial) -> str:
     gain, error = mean_and_error(chosen.right - compared.right, compared.share)
     how = _told(chosen.setting)
     return (
-        f"{how} predicts {points(gain)} of the held-out noisy labels than the best "
-        f"model trained by plain cross entropy (standard error {100 * error:.1f})."
+        f"{how} predicts {points(gain)} of the held-out noisy labels than {_rival(compared)} "
+        f"(standard error {100 * error:.1f})."
     )
+
+
+def _rival(compared: Trial) -> str:
+    """Name what a choice is compared with; without a learner that takes a loss it has none."""
+    if compared.setting.is_cross_entropy:
+        return "the best model trained by plain cross entropy"
+    return f"{compared.setting.learner} with the labels as given"
 
 
 def _told(setting: Setting) -> str:
@@ -198,13 +205,13 @@ def _told(setting: Setting) -> str:
     return f"{setting.learner}{', with ' + how + ',' if how else ''}"
 
 
-def ensemble_reason(members: Sequence[Trial], gain: float, error: float) -> str:
+def ensemble_reason(members: Sequence[Trial], compared: Trial, gain: float, error: float) -> str:
     """Say in one sentence what an ensemble consists of and what it gains."""
     names = dict.fromkeys(trial.setting.learner.name for trial in members)
     return (
         f"The mean of {len(members)} models ({', '.join(names)}) predicts "
-        f"{points(gain)} of the held-out noisy labels than the best model trained "
-        f"by plain cross entropy (standard error {100 * error:.1f})."
+        f"{points(gain)} of the held-out noisy labels than {_rival(compared)} "
+        f"(standard error {100 * error:.1f})."
     )
 
 
