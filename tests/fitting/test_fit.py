@@ -456,6 +456,26 @@ def test_the_gain_is_the_one_of_the_reason(compared, monkeypatch):
     assert points(found.gain) in found.learned.why
 
 
+@pytest.mark.parametrize("trusted", [False, True])
+@pytest.mark.parametrize(("compared", "helps"), [(120, False), (120, True), (240, False)])
+def test_cross_entropy_is_measured_on_the_same_labels(monkeypatch, compared, helps, trusted):
+    """Of many rows some are not compared on, and checked rows weigh more where models compete."""
+    for name in ("SAMPLE", "MOST", "LEAST"):
+        monkeypatch.setattr(f"noiseproof.learn.grow.{name}", compared)
+    monkeypatch.setattr("noiseproof.learn.learn.more_rows_help", lambda *_: helps)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 3))
+    true = (X[:, 0] > 0).astype(int)
+    labels = np.where(rng.random(240) < 0.25, 1 - true, true)
+    checked = (np.arange(0, 240, 3), true[::3]) if trusted else None
+    found = fit(X, labels, learners=["discriminant", "linear"], trusted=checked)
+    learned = found.learned
+    assert found.cross_entropy.value == (learned.plainly == labels).mean()
+    # The baseline saw most of these rows: what it predicts for them held out differs for few.
+    alike = learned.plainly == learned.baseline.probabilities(X.astype(np.float32)).argmax(1)
+    assert alike.mean() > 0.95
+
+
 @pytest.mark.parametrize("learners", [["neighbours"], ["discriminant"], ["bayes"]])
 def test_only_what_was_trained_by_cross_entropy_is_called_so(learners):
     rng = np.random.default_rng(0)

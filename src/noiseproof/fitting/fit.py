@@ -153,6 +153,7 @@ def fit(
         looks=shown,
         fingerprint=rows.fingerprint,
         noisy=evaluate.measured(labels.right(predicted), NOISY),
+        cross_entropy=evaluate.measured(labels.right(learned.plainly), NOISY),
         true=evaluate.estimated(predicted, labels.codes, learned.estimate),
         checked_rows=None if learned.checked is None else evaluate.exact(learned.checked, CHECKED),
         test=None if tested is None else tested.measure(learned, again),

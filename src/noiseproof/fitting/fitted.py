@@ -37,6 +37,8 @@ class Fitted:
         looks: what can be shown of the rows.
         fingerprint: what tells the data from other data.
         noisy: the accuracy on held-out noisy labels.
+        cross_entropy: that of the best plain cross entropy on the same labels; where none was
+            tried (:attr:`compared`), of the best model of the labels as given.
         true: the estimated accuracy on true labels.
         checked_rows: the accuracy on checked rows; None without any.
         test: the accuracy on a test set; None without one.
@@ -56,6 +58,7 @@ class Fitted:
     looks: Looks
     fingerprint: str
     noisy: Accuracy
+    cross_entropy: Accuracy
     true: Accuracy
     checked_rows: Accuracy | None
     test: Test | None
@@ -169,18 +172,6 @@ class Fitted:
         """The classes that no held-out row is predicted to be of."""
         predicted = set(self.learned.probabilities.argmax(axis=1).tolist())
         return tuple(n for k, n in enumerate(self.model.coding.names) if k not in predicted)
-
-    @property
-    def cross_entropy(self) -> Accuracy:
-        """The accuracy of the best plain cross entropy on held-out noisy labels.
-
-        Where none was tried (:attr:`compared`), that of the best model of the labels as given.
-        """
-        if self.is_cross_entropy:
-            return self.noisy
-        plain = self.learned.plain
-        value, error = plain.noisy_accuracy, 1.96 * plain.standard_error
-        return Accuracy(value, value - error, value + error, NOISY)
 
     @property
     def is_cross_entropy(self) -> bool:

@@ -57,6 +57,7 @@ class Learned:
         estimate: the estimated noise of the labels.
         comparison: everything that was compared, the best first.
         probabilities: (N, K) predictions for held-out rows.
+        plainly: (N,) the classes that the baseline predicts for the same rows.
         labels: (N,) the given labels.
         review: the checked rows; None if there are none.
         checked: for each checked row drawn at random, whether a model chosen and trained without
@@ -73,6 +74,7 @@ class Learned:
     estimate: EstimatedTransition
     comparison: tuple[Candidate, ...]
     probabilities: Floats
+    plainly: Labels
     labels: Labels
     review: Review | None = None
     checked: NDArray[np.bool_] | None = None
@@ -176,9 +178,10 @@ def learn(
         sharpness = sharpness_for(chosen.probabilities, labels, noise.matrix)
     model = Ensemble(members, sharpness)
     same = chosen.settings == (chosen.plain.setting,)
+    baseline = model if same else _baseline(used, chosen, noise)
     return Learned(
         model=model,
-        baseline=model if same else _baseline(used, chosen, noise),
+        baseline=baseline,
         chosen=chosen.name,
         plain=Candidate.of(chosen.plain),
         why=chosen.why,
@@ -187,6 +190,7 @@ def learn(
         estimate=noise,
         comparison=chosen.comparison,
         probabilities=chosen.probabilities,
+        plainly=(chosen.probabilities.argmax(1) if same else _plainly(X, baseline, chosen, kept)),
         labels=given,
         review=review,
         checked=chosen.checked,
@@ -295,6 +299,18 @@ def _few(folds: Folds) -> Chosen:
     (trial,) = folds.patient.run([Setting(Linear("CE", 1e-3))])
     why = f"Fewer than {FEW} rows cannot tell which learner is better: logistic regression is used."
     return Chosen.of_trial(trial, why, [trial])
+
+
+def _plainly(X: Any, baseline: Ensemble, chosen: Chosen, kept: Labels) -> Labels:
+    """Return the classes that the baseline predicts, as what was chosen predicts them."""
+    found: Labels = chosen.plain.probabilities.argmax(1)
+    if len(found) == X.shape[0]:
+        return found
+    out = np.empty(X.shape[0], dtype=np.int64)
+    out[kept] = found
+    rest = np.setdiff1d(np.arange(len(out)), kept)
+    out[rest] = baseline.probabilities(X[rest]).argmax(1)
+    return out
 
 
 def _baseline(folds: Folds, chosen: Chosen, noise: EstimatedTransition) -> Ensemble:
