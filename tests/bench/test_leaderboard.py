@@ -174,6 +174,23 @@ def test_one_row_is_no_leaderboard(grid, store):
         board([Collected(replace(grid, rows=grid.rows[-1:]), store.records())])
 
 
+def test_a_grid_without_trials_is_no_leaderboard(grid, store):
+    with pytest.raises(DataError, match="small has no trials"):
+        board([Collected(replace(grid, trials=0), store.records())])
+
+
+@pytest.mark.parametrize("figure", ["page.txt", "page.md", "page.svg"])
+def test_what_cannot_be_written_is_said_before_anything_is(grid, figure, capsys, tmp_path):
+    page = tmp_path / ("page.svg" if figure == "page.svg" else "page.md")
+    (tmp_path / "runs").mkdir()
+    command = ["bench", "leaderboard", "--store", str(tmp_path / "runs"), "--out", str(page)]
+    assert main([*command, "--figure", str(tmp_path / figure)]) == 2
+    assert figure in capsys.readouterr().err
+    assert not page.exists()
+    assert main([*command]) == 2
+    assert "`noiseproof bench run leaderboard --store" in capsys.readouterr().err
+
+
 def test_ranks_means_worst_and_shares():
     columns = tuple(Column("leaderboard-digits", f"symmetric:0.{i}") for i in (2, 4, 6, 8))
     authors = np.array([[90.0, 95, 93], [80, 85, 90], [70, 75, 72], [20, 40, 40]])

@@ -148,6 +148,9 @@ def test_absurd_numbers_of_classes_are_one_line_in_python_too(ask, classes):
         lambda: nf.AGCE(a=1, q=0.5, weight=torch.tensor([1.0, float("nan")])),
         lambda: nf.fit(np.eye(9), [0, 1, 2] * 3, minutes="5"),
         lambda: nf.fit(np.eye(9), [0, 1, 2] * 3, minutes=None),
+        lambda: nf.fit(np.eye(9), [0, 1, 2] * 3, folds=2.5),
+        lambda: nf.fit(np.eye(9), [0, 1, 2] * 3, folds=None),
+        lambda: nf.fit(np.eye(9), [0, 1, 2] * 3, search="3"),
         lambda: nf.fit(np.eye(9), answers=5),
     ],
 )

@@ -74,9 +74,19 @@ def test_inputs_that_cannot_be_learnt_from_are_one_line():
         ([[1, 2], [1]], [0, 1], "row 0 has 2 values, row 1 has 1"),
         (X * 1e200, y, "X: 5.1e.200 in row 0, column 0 is beyond what float32 holds"),
         (X, mixed, "labels of types float and int and str: make them all text"),
+        (X, [[1, "1", "2"][k] for k in y], "labels of types int and str: make them all text"),
     ):
         with pytest.raises(DataError, match=message):
             RobustClassifier("CE").fit(inputs, labels)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, pd.Series, lambda y: np.array(y, dtype=object)])
+def test_labels_that_differ_only_where_numpy_cuts_text_stay_apart(kind):
+    X, y = IRIS
+    given = [["a", "a\0", "b"][k] for k in y]
+    model = RobustClassifier("CE").fit(X, kind(given))
+    assert model.classes_.tolist() == ["a", "a\0", "b"]
+    assert model.score(X, np.array(given, dtype=object)) > 0.9
 
 
 def test_columns_of_several_levels():

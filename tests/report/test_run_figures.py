@@ -193,3 +193,20 @@ def test_no_two_names_of_the_margin_figure_overlap():
     boxes = sorted((Text.get_window_extent(text) for text in ax.texts), key=lambda box: box.y0)
     assert len(boxes) == 16
     assert all(below.y1 <= above.y0 + 1 for below, above in pairwise(boxes))
+
+
+@pytest.mark.parametrize(
+    ("selected", "noises"),
+    [
+        (None, None),
+        (("none",), None),
+        (("symmetric:0.4",), "none,symmetric:0.4"),
+        (("symmetric:0.4", "none"), "none,symmetric:0.4"),
+    ],
+)
+def test_the_command_for_the_margin_makes_clean_runs_and_noisy_ones(grid, selected, noises):
+    material = gather("small.toml", Store("runs"), selection=Selection(noises=selected))
+    with pytest.raises(DataError, match="makes them") as error:
+        FIGURES["margin"][0](material)
+    words = str(error.value).replace("`", "").split()
+    assert (words[words.index("--noise") + 1] if "--noise" in words else None) == noises

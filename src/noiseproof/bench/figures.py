@@ -167,7 +167,11 @@ def margin(material: Material) -> Drawn:
                 panels.setdefault(name, []).append(Point(row.name, value, lost))
     if not panels:
         what = "no row that was run with clean labels and with wrong ones"
-        raise DataError(_nothing(material, what, material.command("--noise", "none")))
+        wrong = [name for name in grid.noises if name != "none"]
+        whole = not wrong or (len(wrong) < len(grid.noises) and not material.selection.noises)
+        noises = None if whole else ("none", *wrong)
+        both = replace(material, selection=replace(material.selection, noises=noises))
+        raise DataError(_nothing(material, what, both.command()))
     return Drawn(figures.margin(panels), _missing(material))
 
 

@@ -184,6 +184,12 @@ def board(collected: Sequence[Collected]) -> Board:
     rows = {row.name: row.loss for found in collected for row in found.grid.rows}
     if len(rows) < 2:
         raise DataError("a leaderboard ranks two rows or more")
+    for found in collected:
+        if not found.grid.trials:
+            raise DataError(
+                f"{found.grid.name} has no trials to tune losses by, which a leaderboard needs; "
+                "`noiseproof bench table` shows it"
+            )
     columns, missing, authors, tuned = [], [], list[list[float]](), list[list[float]]()
     for found in collected:
         mine = {row.name: row for row in found.grid.rows}

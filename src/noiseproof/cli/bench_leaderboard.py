@@ -9,6 +9,7 @@ from noiseproof.cli.app import print_json, show, show_text
 from noiseproof.cli.bench import StoreOption, check_there, group
 from noiseproof.cli.options import JsonOption
 from noiseproof.cli.selecting import selecting
+from noiseproof.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from noiseproof.bench.leaderboard import Board
@@ -44,18 +45,29 @@ def show_leaderboard(
     """
     from noiseproof import files
     from noiseproof.bench import Collected
+    from noiseproof.bench.commands import bench_command
     from noiseproof.bench.grid_file import LEADERBOARD
     from noiseproof.bench.leaderboard import board
     from noiseproof.bench.leaderboard_page import page
+    from noiseproof.report.pictures import check
     from noiseproof.results import Store
 
     check_there(store)
+    if out is not None:
+        files.check_file(out, force=True)
+    if figure is not None:
+        check(figure)
+        if out is not None and out.resolve() == figure.resolve():
+            raise ParameterError(f"--out and --figure are the same file, {out}")
     grids = selection.grids(names or [LEADERBOARD])
     kept = Store(store)
     records = kept.records()
-    found = board([Collected(grid, records) for grid in grids.values()])
+    collected = [Collected(grid, records) for grid in grids.values()]
+    if not any(part.counts["done"] for part in collected):
+        command = bench_command("run", *(names or [LEADERBOARD]), store=store, selection=selection)
+        raise DataError(f"{store}: no run of the leaderboard here; `{command}` makes them")
+    found = board(collected)
     if out is not None:
-        files.check_file(out, force=True)
         files.write(out, page(found))
     if figure is not None:
         _draw(found, figure)
@@ -70,8 +82,7 @@ def show_leaderboard(
 
 def _draw(found: "Board", path: Path) -> None:
     from noiseproof.report.figures.ranks import ranks
-    from noiseproof.report.pictures import check, save
+    from noiseproof.report.pictures import save
 
-    check(path)
     authors, tuned = ({n: s.rank for n, s in scores.items()} for scores in found.scores)
     save(ranks(authors, tuned, found.critical_difference, len(found.columns)), path)

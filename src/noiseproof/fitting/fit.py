@@ -107,7 +107,7 @@ def fit(
     text = [text] if isinstance(text, str) else text
     losses = [losses] if isinstance(losses, str) else losses
     _check_options(test, embeddings, test_embeddings, trusted, reviewed)
-    check_learning(learners, losses, search, minutes)
+    check_learning(learners, losses, search, minutes, folds)
 
     progress.step("load")
     reading = {

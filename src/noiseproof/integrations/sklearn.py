@@ -172,13 +172,17 @@ def _labels(y: Any) -> Any:
     nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if nullable is not None and nullable.kind in "biu" and not y.isna().any():
         return y.to_numpy(nullable)
-    if getattr(getattr(y, "dtype", None), "kind", "") != "O" or y.ndim != 1:
+    objects = getattr(getattr(y, "dtype", None), "kind", "") == "O" and y.ndim == 1
+    if not objects and not isinstance(y, (list, tuple)) and not hasattr(y, "to_list"):
         return y
-    types = sorted({type(value).__name__ for value in y})
-    if types in (["int"], ["bool"]):
-        return np.array(list(y))
+    values = list(y)
+    types = sorted({type(value).__name__ for value in values})
+    if objects and types in (["int"], ["bool"]):
+        return np.array(values)
     if "str" in types and {"int", "float", "bool"} & set(types):
         raise DataError(
             f"labels of types {' and '.join(types)}: make them all text, or all numbers"
         )
-    return y
+    # NumPy's own text drops what "a\0" has more than "a": such labels stay objects.
+    cut = types == ["str"] and any(value.endswith("\0") for value in values)
+    return np.array(values, dtype=object) if cut else y

@@ -137,7 +137,7 @@ def learn(
         minutes: the time after which no further setting is started.
         progress: receives each step.
     """
-    check(learners, losses, search, minutes)
+    check(learners, losses, search, minutes, folds)
     deadline = time.monotonic() + 60 * minutes
     given = np.asarray(y, dtype=np.int64)
     labels, review = given, None
@@ -202,12 +202,15 @@ def check(
     losses: Sequence[str] | None,
     search: int,
     minutes: float,
+    folds: int,
 ) -> None:
     """Raise ParameterError if options name what does not exist or do not go together."""
     if not isinstance(minutes, int | float | np.number) or math.isnan(minutes) or minutes < 0:
         raise ParameterError(f"minutes: expected 0 or more, got {minutes}")
-    if search < 0:
-        raise ParameterError(f"search: expected 0 or more further settings, got {search}")
+    if not isinstance(search, int | np.integer) or search < 0:
+        raise ParameterError(f"search: expected 0 or more further settings, got {search!r}")
+    if not isinstance(folds, int | np.integer) or folds < 2:
+        raise ParameterError(f"expected 2 folds or more, got {folds!r}")
     if search > 0:
         need("search", "optuna")  # fail now rather than after the comparison
     if losses is not None and len(losses) == 0:
