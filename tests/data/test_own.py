@@ -12,7 +12,9 @@ import torch
 from PIL import Image
 
 from noiseproof import data
+from noiseproof.data.folder import read_folder
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.progress import Progress
 
 RNG = np.random.default_rng(0)
 PIXELS = RNG.integers(0, 256, (20, 6, 7, 3), np.uint8)
@@ -301,7 +303,7 @@ def test_a_folder_of_images_by_class(tmp_path):
     assert parts.test.labels.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("test", ["test", "val"])
+@pytest.mark.parametrize("test", ["test", "val", "valid", "validation"])
 def test_a_folder_with_its_own_test_set(tmp_path, test):
     folder(tmp_path / "train", mode="L")
     folder(tmp_path / test, mode="L", count=2, classes=("dog",))
@@ -309,6 +311,18 @@ def test_a_folder_with_its_own_test_set(tmp_path, test):
     assert (len(parts.train), len(parts.test), parts.held_out) == (10, 2, False)
     assert parts.test.labels.tolist() == [1, 1]
     assert parts.train.shape == (1, 6, 7)
+
+
+def test_folders_and_pictures_beside_a_test_set_are_not_passed_over_in_silence(tmp_path):
+    for part in ("train", "test", "validation"):
+        folder(tmp_path / part, mode="L")
+    said = []
+    progress = type("Heard", (Progress,), {"say": lambda _, line: said.append(line)})()
+    read_folder(tmp_path, progress=progress)
+    assert said == [f"{tmp_path}: train and test are read, and not validation"]
+    Image.new("L", (7, 6)).save(tmp_path / "test" / "stray.png")
+    with pytest.raises(DataError, match=r"test/stray.png: not in the folder of a class"):
+        read_folder(tmp_path)
 
 
 def test_images_of_different_sizes_need_a_size(tmp_path):

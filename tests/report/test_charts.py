@@ -67,6 +67,16 @@ def test_a_heat_map_has_every_cell():
     assert f"diagonal {100 * diagonal:.2f} % on average" in found.find("desc").text
 
 
+def test_a_heat_map_of_very_many_classes_stays_small_and_keeps_what_is_strong():
+    shares = np.full((1001, 1001), 1e-6)
+    shares[700, 7] = 1.0
+    chart = charts.heat_map(shares, title="noise")
+    assert len(chart) < 500_000
+    assert "largest share of 7 by 7 classes" in chart
+    (strong,) = [path for path in parsed(chart).iter() if path.get("fill-opacity") == "1.00"]
+    assert strong.get("d") == "M1 100h1v1h-1z"
+
+
 def test_a_heat_map_of_a_hundred_classes_stays_small():
     chart = charts.heat_map(np.full((100, 100), 0.01), title="noise")
     parsed(chart)

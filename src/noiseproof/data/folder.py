@@ -16,13 +16,17 @@ from noiseproof.progress import SILENT, Progress
 
 _WAY_OUT = "scale them to one size, as data.load(folder, size=32) does in Python"
 
+#: What a folder of test pictures is called, the first that is there.
+TESTS = ("test", "val", "valid", "validation")
+
 
 def read_folder(
     directory: str | Path, size: int | None = None, progress: Progress = SILENT
 ) -> TrainTest[Dataset]:
     """Read images by class from ``cat/``, ``dog/``, ..., or from ``train/cat/``, ``test/cat/``, ...
 
-    Without ``train`` and ``test`` (or ``val``), a fifth is held out.
+    Without ``train`` and ``test`` (or ``val``, ``valid``, ``validation``), a fifth is held out.
+    Of several such folders the first in this order is read, and ``progress`` is told of the others.
 
     Args:
         directory: the folder.
@@ -32,15 +36,19 @@ def read_folder(
     """
     root = Path(directory)
     folders = _folders(root)
-    test = next((name for name in ("test", "val") if name in folders), None)
+    test = next((name for name in TESTS if name in folders), None)
     if "train" not in folders or test is None:
         _check_all_are_read(root, folders)
         return hold_out(_read(root, folders, size, progress))
     classes = _folders(root / "train")
     _check_all_are_read(root / "train", classes)
+    _check_all_are_read(root / test, ())
     unknown = sorted(set(_folders(root / test)) - set(classes))
     if unknown:
         raise DataError(f"{root / test / unknown[0]}: no class of that name in {root / 'train'}")
+    unread = [name for name in folders if name not in ("train", test)]
+    if unread:
+        progress.say(f"{root}: train and {test} are read, and not {', '.join(unread)}")
     train = _read(root / "train", classes, size, progress)
     tested = _read(root / test, classes, size, progress)
     if train.shape != tested.shape:

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from noiseproof.report.charts.svg import WIDTH, element, join, picture, shortened, spell
 
 WRITTEN, NAMED, SHOWN = 12, 20, 40
+#: Squares along a side at most: the map is no more than about 330 pixels wide.
+FINEST = 150
 SHADES = 20
 LONGEST = 12
 
@@ -25,7 +27,8 @@ def heat_map(
 ) -> Markup:
     """Return a (K, K) matrix as a map.
 
-    Values are written up to 12 classes, names up to 20, and pointing shows both up to 40.
+    Values are written up to 12 classes, names up to 20, and pointing shows both up to 40. Beyond
+    150 classes a square stands for several, with the largest share among them.
 
     Args:
         matrix: shares, 0 to 1.
@@ -46,6 +49,9 @@ def heat_map(
     map_ = _Map(shares, names, left, 44 + (6.2 * longest if turned else 12.0), turned)
     mean = spell(float(np.trace(shares)) / max(K, 1), True)
     words = f"{K} rows ({row_label}) by {K} columns ({column_label}); diagonal {mean} on average."
+    if K > FINEST:
+        together = -(-K // FINEST)
+        words += f" A square is the largest share of {together} by {together} classes."
     return picture(
         title,
         words,
@@ -83,10 +89,12 @@ class _Map:
 
     def shades(self) -> Markup:
         """Return one path a shade: 100 classes would be 10,000 elements otherwise."""
-        shade = np.ceil(np.clip(self.shares, 0, 1) * SHADES).astype(int)
+        shares = _coarse(self.shares)
+        shade = np.ceil(np.clip(shares, 0, 1) * SHADES).astype(int)
         places = sorted((int(shade[i, j]), int(i), int(j)) for i, j in np.argwhere(shade))
-        where = f"translate({self.left:.1f} {self.top:.1f}) scale({self.side:.3f})"
         size = self.size
+        scale = size / max(len(shares), 1)
+        where = f"translate({self.left:.1f} {self.top:.1f}) scale({scale:.3f})"
         frame = element("rect", class_="grid", x=self.left, y=self.top, width=size, height=size)
         paths = [
             element(
@@ -122,3 +130,16 @@ class _Map:
         if not self.turned:
             return row + element("text", name, x=x, y=y, text_anchor="middle")
         return row + element("text", name, transform=f"translate({x + 4:.1f} {y:.1f}) rotate(-90)")
+
+
+def _coarse(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the largest share of each square of classes, with 150 squares a side or fewer."""
+    K = len(shares)
+    together = -(-K // FINEST)
+    if together <= 1:
+        return shares
+    side = -(-K // together)
+    whole = np.zeros((side * together, side * together))
+    whole[:K, :K] = shares
+    found: NDArray[np.float64] = whole.reshape(side, together, side, together).max(axis=(1, 3))
+    return found
