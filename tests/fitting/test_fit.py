@@ -492,3 +492,15 @@ def test_only_what_was_trained_by_cross_entropy_is_called_so(learners):
     assert tried == (told["test_cross_entropy"] is not None)
     assert ('<td class="wrap">not tried</td>' in found.report) != tried
     assert tried or "Plain cross entropy" not in found.report
+
+
+@pytest.mark.parametrize("side", [8, 32])
+def test_greys_written_as_colours_are_the_same_pictures(side):
+    pictures = np.random.default_rng(0).integers(0, 99, (24, side, side)).astype(np.uint8)
+    labels = np.arange(24) % 2
+    pictures[labels == 1, : side // 2] += 100
+    grey, colour = (fit(X, labels, **QUICK) for X in (pictures, np.stack([pictures] * 3, axis=3)))
+    assert grey.notes == colour.notes
+    assert (grey.learned.probabilities == colour.learned.probabilities).all()
+    pixels = np.stack([pictures] * 3, axis=1)
+    assert (grey.predict_proba(pixels) == colour.predict_proba(pictures)).all()

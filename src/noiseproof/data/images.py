@@ -176,3 +176,12 @@ def _reason(error: Exception) -> str:
         return "of no known format"
     # The text of an error of the system has the name of the file.
     return str(getattr(error, "strerror", None) or error)
+
+
+def has_colour(images: npt.NDArray[np.uint8]) -> bool:
+    """Return whether pictures (N, C, H, W) have colour: greys may be written as red, green, blue.
+
+    >>> has_colour(np.zeros((2, 3, 8, 8), np.uint8))
+    False
+    """
+    return any(not np.array_equal(images[:, 0], images[:, c]) for c in range(1, images.shape[1]))

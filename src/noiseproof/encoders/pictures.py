@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.images import check_plain, decode, dimensions
+from noiseproof.data.images import check_plain, decode, dimensions, has_colour
 from noiseproof.encoders.cache import KEY
 from noiseproof.encoders.choose import Facts
 from noiseproof.encoders.encoder import PICTURES
@@ -61,7 +61,7 @@ class PictureFiles(_Pictures):
         for file in self.files[::step]:
             try:
                 sides.append(min(dimensions(file)))
-                colour = colour or len(decode(file, 16)) == 3
+                colour = colour or has_colour(decode(file, 16)[None])
             except DataError:
                 continue
         side = int(np.median(sides)) if sides else 0
@@ -96,8 +96,8 @@ class PictureArray(_Pictures):
 
     def facts(self) -> Facts:
         """Return how many there are, and what they are like."""
-        count, channels, *sides = self.images.shape
-        return Facts(PICTURES, count, min(sides), channels == 3)
+        count, _, *sides = self.images.shape
+        return Facts(PICTURES, count, min(sides), has_colour(self.images))
 
 
 def _hash(path: Path) -> bytes | None:

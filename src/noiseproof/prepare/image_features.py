@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.data.images import has_colour
 from noiseproof.errors import DataError
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.patches import PATCH, TINY, Patches
@@ -53,12 +54,13 @@ class ImageFeatures:
     @classmethod
     def learn(cls, samples: Samples, seed: int, notes: Notes) -> "ImageFeatures":
         """Learn patches from the images, where they are large enough to have any."""
-        channels, height, width = samples.inputs.shape[1:]
+        images = samples.inputs if has_colour(samples.inputs) else samples.inputs[:, :1]
+        channels, height, width = images.shape[1:]
         shape = (int(channels), int(height), int(width))
         if max(height, width) <= TINY or min(height, width) < TINY:
             notes.add("images as their pixels", f"{channels}x{height}x{width}")
             return cls(shape, None)
-        patches = Patches.learn(samples.inputs, seed)
+        patches = Patches.learn(images, seed)
         notes.add("images as likeness to learnt 6x6 patches", f"{len(patches.centres)} patches")
         return cls(shape, patches)
 
