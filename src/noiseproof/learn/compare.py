@@ -234,7 +234,8 @@ def noise_of(problem: Problem, trial: Trial) -> EstimatedTransition:
         given = review.given
         if len(inside.judges):
             trusted = inside.judges, problem.labels[seen][inside.judges]
-    return estimate(given[seen], trial.probabilities[seen], trusted=trusted)
+    p = trial.probabilities
+    return estimate(given[seen], p if len(seen) == len(p) else p[seen], trusted=trusted)
 
 
 def _suited(noise: EstimatedTransition) -> Sequence[str]:

@@ -90,10 +90,13 @@ def grown(folds: Folds, chosen: Chosen) -> tuple[Chosen, tuple[Member, ...]]:
     trials = [found[setting] for setting in chosen.settings]
     alone = [t for t in trials if t.setting == chosen.plain.setting]
     (plain,) = alone or folds.run([chosen.plain.setting])
-    mixed = sum(w * t.probabilities for w, t in zip(chosen.weights, trials, strict=True))
+    mixed = trials[0].probabilities  # of many classes, one copy is a gigabyte
+    if len(trials) > 1:
+        parts = zip(chosen.weights, trials, strict=True)
+        mixed = np.asarray(sum(w * t.probabilities for w, t in parts))
     members = tuple(
         Member(trial.setting.learner, trial.setting.treatment, weight / folds.count, model)
         for trial, weight in zip(trials, chosen.weights, strict=True)
         for model in trial.models
     )
-    return replace(chosen, probabilities=np.asarray(mixed), plain=plain), members
+    return replace(chosen, probabilities=mixed, plain=plain), members

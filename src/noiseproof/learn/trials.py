@@ -200,25 +200,23 @@ class Folds:
         seen, share = self.fold < count, self.share(count)
         trials = []
         for setting in dict.fromkeys(settings):
-            parts = [said.pop((setting, f)) for f in range(count)]
-            if any(part is None for part in parts):
+            if any(said[setting, f] is None for f in range(count)):
                 continue
             # Rows that no model held out stay 0, and what was never written takes no memory.
             p = np.zeros((len(seen), self.problem.classes), dtype=np.float32)
-            for rows, part in zip(where, parts, strict=True):
+            models, seconds = [], 0.0
+            for f, rows in enumerate(where):
+                part = said.pop((setting, f))
                 p[rows] = part.probabilities
-            models = tuple(part.model for part in parts)
-            if count < self.count:
-                self._looks |= {(setting, f): part for f, part in enumerate(parts)}
-            elif self._is_small and setting.learner.averaged:
-                self._models[setting] = models
-            trials.append(
-                Trial(
-                    setting, p, self.problem.right(p), share,
-                    seconds=sum(part.seconds for part in parts),
-                    models=models if keep else (),
-                )
-            )  # fmt: skip
+                models.append(part.model)
+                seconds += part.seconds
+                if count < self.count:
+                    self._looks[setting, f] = part
+                del part
+            if count == self.count and self._is_small and setting.learner.averaged:
+                self._models[setting] = tuple(models)
+            right, kept_models = self.problem.right(p), tuple(models) if keep else ()
+            trials.append(Trial(setting, p, right, share, seconds=seconds, models=kept_models))
         return trials
 
     def task(self, setting: Setting, without: int | None, opinions: Opinions | None) -> Task:
