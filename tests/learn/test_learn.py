@@ -15,7 +15,7 @@ from noiseproof.learn import search as searching
 from noiseproof.learn.choice import Chosen
 from noiseproof.learn.decide import PEERS, in_the_race, peers, plain, preferred
 from noiseproof.learn.ensemble import Ensemble, sharpness_for
-from noiseproof.learn.folds import alike, deal
+from noiseproof.learn.folds import alike, deal, sample
 from noiseproof.learn.learn import FEW, learn
 from noiseproof.learn.learner import Problem
 from noiseproof.learn.learners import Linear, Neighbours, Trees
@@ -386,6 +386,14 @@ def test_every_core_works_and_the_callers_threads_are_left_alone():
     with pytest.raises(ZeroDivisionError):
         parallel.run([lambda: 1 // 0, lambda: 1])
     assert torch.get_num_threads() == before
+
+
+def test_a_sample_of_many_classes_is_not_all_rows():
+    labels = np.arange(20_000) % 2000
+    assert np.bincount(labels[sample(labels, 3000, seed=0)]).min() == 5
+    assert len(sample(labels, 3000, seed=0)) < 12_000
+    rare = np.repeat([0, 1], [10_000, 12])
+    assert np.bincount(rare[sample(rare, 300, seed=0)]).min() == 10
 
 
 @pytest.mark.parametrize("helps", [True, False])

@@ -73,8 +73,9 @@ def _hashed(X: Any) -> Labels:
 
 #: Numbers that are looked at in one go.
 BLOCK = 1 << 20
-#: Rows of a class that a sample has at least, where the class has them.
-LEAST = 10
+#: Rows of a class that a sample has at least, where the class has them: with few classes, and with
+#: so many that it would be all rows.
+LEAST, LEAST_OF_MANY = 10, 5
 
 
 def sample(labels: Labels, rows: int, seed: int) -> Labels:
@@ -88,8 +89,10 @@ def sample(labels: Labels, rows: int, seed: int) -> Labels:
     shuffled = stream(seed, "sample").permutation(len(labels))
     by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
     kept = by_class[np.linspace(0, len(labels) - 1, rows).astype(np.int64)]
-    count = np.bincount(labels[kept], minlength=int(labels.max()) + 1)
-    rare = [np.flatnonzero(labels == k)[:LEAST] for k in np.flatnonzero(count < LEAST)]
+    classes = int(labels.max()) + 1
+    least = min(LEAST, max(LEAST_OF_MANY, rows // classes))
+    count = np.bincount(labels[kept], minlength=classes)
+    rare = [np.flatnonzero(labels == k)[:least] for k in np.flatnonzero(count < least)]
     return np.unique(np.concatenate([kept, *rare]))
 
 
