@@ -72,6 +72,12 @@ class Chosen:
         found = [of_name(row.learner, row.settings) for row in rows]
         return next((one for one in found if not one.models_noise), found[0])
 
+    def bare(self) -> "Chosen":
+        """Return the choice without what was said of the rows, which may be gigabytes."""
+        nothing = self.probabilities[:0]
+        plain = replace(self.plain, probabilities=nothing.copy())
+        return replace(self, probabilities=nothing.copy(), plain=plain, opinions=None)
+
     @classmethod
     def of_trial(
         cls, trial: Trial, why: str, trials: Sequence[Trial], opinions: Opinions | None = None

@@ -165,9 +165,16 @@ def learn(
         members, rows = few.keep(chosen.settings, chosen.weights, chosen.opinions), len(labels)
     else:
         every = Folds(problem, deal(labels, folds, seed, of), np.inf, progress)
-        chosen, members, rows = _of_all_rows(few, every, kept, chosen)
-        used = every if rows == len(labels) else few
-        notes.append(_of_so_many(few, len(kept), len(labels), rows))
+        helps = not few.late and more_rows_help(few, chosen)
+        late = few.late  # before the training on the sample, which takes time as well
+        if helps:
+            few.forget()
+            chosen, used, rows = chosen.bare(), every, len(labels)
+            chosen, members = grown(every, chosen)
+        else:
+            chosen, members = _of_the_sample(few, every, kept, chosen)
+            rows = len(kept)
+        notes.append(_of_so_many(late, len(kept), len(labels), rows))
     known = None
     if review is not None and len(review.judges):
         known = review.judges, labels[review.judges]
@@ -249,31 +256,27 @@ def _certain(p: ArrayLike | None, labels: Labels, review: Review | None) -> Floa
     return out
 
 
-def _of_all_rows(
+def _of_the_sample(
     few: Folds, every: Folds, kept: Labels, chosen: Chosen
-) -> tuple[Chosen, tuple[Member, ...], int]:
-    """Train on all rows what a sample of them chose, unless more rows do not help.
+) -> tuple[Chosen, tuple[Member, ...]]:
+    """Train on the sample that settings were compared on, and ask about all rows.
 
-    Return what was chosen, with the probabilities of all rows; the models, and on how many rows
-    they were trained.
+    Return what was chosen, with the probabilities of all rows, and the models.
     """
     total = len(every.problem.labels)
-    if not few.late and more_rows_help(few, chosen):
-        few.forget()
-        return *grown(every, chosen), total
     members = few.keep(chosen.settings, chosen.weights, chosen.opinions)
     rest = np.setdiff1d(np.arange(total), kept)
     p = np.empty((total, every.problem.classes), dtype=np.float32)
     p[kept] = chosen.probabilities
     p[rest] = Ensemble(members).probabilities(every.problem.features[rest])
-    return replace(chosen, probabilities=p), members, len(kept)
+    return replace(chosen, probabilities=p), members
 
 
-def _of_so_many(few: Folds, compared: int, total: int, rows: int) -> str:
+def _of_so_many(late: bool, compared: int, total: int, rows: int) -> str:
     """Say how many of the rows were used, and why."""
     if rows == total:
         return f"settings were compared on {compared:,} rows, and trained on all {total:,}"
-    why = "the time was up" if few.late else "more of them did not help"
+    why = "the time was up" if late else "more of them did not help"
     return f"the model was trained on {rows:,} of {total:,} rows: {why}"
 
 
