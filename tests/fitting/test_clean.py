@@ -177,7 +177,7 @@ def test_mistakes_are_one_line_and_write_nothing(home, tmp_path, capsys, monkeyp
     (tmp_path / "broken.csv").write_text("row,label\n1,cat\n")
     (tmp_path / "empty.csv").write_bytes(b"")
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00\x81")
-    strange = decided(tmp_path / "strange.csv", fitted, [0], label="hamster")
+    strange = decided(tmp_path / "strange.csv", fitted, [0], decision="other", label="hamster")
     gone = decided(tmp_path / "gone.csv", fitted, [0], row=900)
     moved = decided(tmp_path / "moved.csv", fitted, [0], given_label="e,el", label="e,el")
     maybe = decided(tmp_path / "maybe.csv", fitted, [0], decision="maybe")

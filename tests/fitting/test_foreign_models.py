@@ -15,6 +15,7 @@ from noiseproof.files.manifest import write_manifest
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load
 from noiseproof.prepare.classes import Classes, encode
+from noiseproof.prepare.table_features import TableFeatures
 
 FRAME, _, _ = blobs(60, classes=(300, 299))
 
@@ -86,6 +87,13 @@ def test_other_fields_are_checked_and_shown_escaped(model, field):
     path.write_text(json.dumps(json.loads(path.read_text()) | field))
     write_manifest(model)
     assert refused(model).isprintable()
+
+
+@pytest.mark.parametrize("order", [-1, "x", [], {}, 0.5])
+def test_the_order_of_days_and_months_is_a_truth_value(order):
+    date = {"kind": "date", "name": "on", "mean": 0.0, "std": 1.0, "day_first": order}
+    with pytest.raises(ValueError, match="day_first: expected a truth value"):
+        TableFeatures.load({"columns": [date], "left_out": [], "commas": []}, {})
 
 
 def array(shape, dtype="<f8"):

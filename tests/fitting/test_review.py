@@ -369,6 +369,14 @@ def test_a_picture_that_cannot_be_shown_is_left_out(tmp_path):
     assert others == ["", "", ""]
 
 
+def test_a_row_that_is_kept_keeps_its_label(tmp_path):
+    """A decision was changed in a spreadsheet, its label was not."""
+    path = tmp_path / "reviewed.csv"
+    path.write_text("row,given_label,decision,label,list,fingerprint\n0,cat,keep,dog,doubtful,x\n")
+    with pytest.raises(DataError, match="line 2: 'cat' is kept, but the label is 'dog'; make"):
+        read_decisions(path)
+
+
 def test_a_review_given_as_trusted_rows_is_refused(tmp_path):
     path = tmp_path / "reviewed.csv"
     path.write_text("row,given_label,decision,label,list,fingerprint\n0,cat,keep,cat,doubtful,x\n")

@@ -75,6 +75,10 @@ def test_inputs_that_cannot_be_learnt_from_are_one_line():
         (X * 1e200, y, "X: 5.1e.200 in row 0, column 0 is beyond what float32 holds"),
         (X, mixed, "labels of types float and int and str: make them all text"),
         (X, [[1, "1", "2"][k] for k in y], "labels of types int and str: make them all text"),
+        (X, [[np.int8(1), "1", "2"][k] for k in y], "labels of types int and str: make them all"),
+        (X, [["a", "b", None][k] for k in y], "some labels are missing"),
+        (X, [["a", "b", np.nan][k] for k in y], "some labels are missing"),
+        (X, np.array([1, 2, None], dtype=object)[y], "some labels are missing"),
     ):
         with pytest.raises(DataError, match=message):
             RobustClassifier("CE").fit(inputs, labels)

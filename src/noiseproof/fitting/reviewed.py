@@ -224,6 +224,11 @@ def _decisions(
             raise DataError(f"{path}, line {number}: given_label is empty")
         if (decision == SKIP) == bool(label):
             raise DataError(f"{path}, line {number}: a label for every row but those skipped")
+        if decision == KEEP and label != given:
+            raise DataError(
+                f"{path}, line {number}: {given!r} is kept, but the label is {label!r}; make the "
+                "decision other, or the label the given one"
+            )
         made = Decision(row, given, decision, label, which == RANDOM)
         if found.setdefault(row, made) != made:
             raise DataError(f"{path}, line {number}: row {row} was decided twice, differently")

@@ -27,6 +27,7 @@ from noiseproof.prepare.forms import blocks_in_form, check_range, in_form, plain
 
 #: How scikit-learn should validate inputs.
 FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
+MISSING = "some labels are missing; leave those rows out"
 
 
 class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -168,7 +169,7 @@ def _labels(y: Any) -> Any:
     """Return labels in a type that scikit-learn recognises."""
     y = plain(y) if hasattr(y, "detach") else y
     if np.ma.is_masked(y) or (hasattr(y, "isna") and np.asarray(y.isna()).any()):
-        raise DataError("some labels are missing; leave those rows out")
+        raise DataError(MISSING)
     nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if nullable is not None and nullable.kind in "biu" and not y.isna().any():
         return y.to_numpy(nullable)
@@ -176,7 +177,10 @@ def _labels(y: Any) -> Any:
     if not objects and not isinstance(y, (list, tuple)) and not hasattr(y, "to_list"):
         return y
     values = list(y)
-    types = sorted({type(value).__name__ for value in values})
+    types = sorted({type(_own(value)).__name__ for value in values})
+    gaps = any(value is None or (isinstance(value, float) and value != value) for value in values)
+    if gaps and types != ["float"]:  # scikit-learn names those among numbers
+        raise DataError(MISSING)
     if objects and types in (["int"], ["bool"]):
         return np.array(values)
     if "str" in types and {"int", "float", "bool"} & set(types):
@@ -186,3 +190,8 @@ def _labels(y: Any) -> Any:
     # NumPy's own text drops what "a\0" has more than "a": such labels stay objects.
     cut = types == ["str"] and any(value.endswith("\0") for value in values)
     return np.array(values, dtype=object) if cut else y
+
+
+def _own(value: Any) -> Any:
+    """Return a number or text of NumPy's, such as a column has, as one of Python's."""
+    return value.item() if isinstance(value, np.generic) else value

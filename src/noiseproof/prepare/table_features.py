@@ -175,7 +175,7 @@ class TableFeatures:
 
 
 def _checked(column: Any) -> Any:
-    """Return a column whose constants are what they should be: numbers finite, names text."""
+    """Return a column whose constants are of their types, and finite where they are numbers."""
     for field in fields(column):
         value = getattr(column, field.name)
         number = isinstance(value, (int, float)) and math.isfinite(value)
@@ -183,6 +183,8 @@ def _checked(column: Any) -> Any:
             raise ValueError(f"{field.name}: expected a number, got {value!r}")
         if field.type is str and not isinstance(value, str):
             raise ValueError(f"{field.name}: expected a text, got {value!r}")
+        if field.type == (bool | None) and not isinstance(value, bool | None):
+            raise ValueError(f"{field.name}: expected a truth value, got {value!r}")
     return column
 
 
