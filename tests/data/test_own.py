@@ -353,6 +353,17 @@ def test_no_class_or_picture_of_a_folder_is_passed_over_in_silence(tmp_path, par
         data.load(tmp_path / "pets")
 
 
+@pytest.mark.parametrize(("train", "test"), [("RGB", "L"), ("L", "RGB")])
+def test_greys_beside_colours_are_repeated_over_the_channels(tmp_path, train, test):
+    folder(tmp_path / "train", mode=train)
+    folder(tmp_path / "test", mode=test)
+    parts = data.load(tmp_path)
+    assert parts.train.shape == parts.test.shape == (3, 6, 7)
+    (tmp_path / "stray.png").write_bytes((tmp_path / "train/cat/0.png").read_bytes())
+    with pytest.raises(DataError, match=r"stray.png: not in the folder of a class"):
+        data.load(tmp_path)
+
+
 def test_a_folder_that_is_no_data_set_is_one_line(tmp_path):
     with pytest.raises(DataError, match=r"expected a sub-folder of images for each of two or more"):
         data.load(tmp_path)

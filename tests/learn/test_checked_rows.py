@@ -117,3 +117,15 @@ def test_where_every_row_was_checked_nothing_is_sharpened():
     found = Posterior.of(p, labels, known=np.ones(2, dtype=bool))
     assert found.p == pytest.approx(p)
     assert (found.true == np.eye(2)).all()
+
+
+@pytest.mark.parametrize("rows", [60, 99, 120])
+def test_checked_rows_measure_however_few_rows_there_are(rows):
+    rng = np.random.default_rng(0)
+    true = np.arange(rows) % 2
+    X = (rng.normal(size=(rows, 2)) + 4 * true[:, None]).astype(np.float32)
+    checked = np.arange(20), true[:20]
+    learned = learn(X, true, 2, learners=["linear"], minutes=0, trusted=checked)
+    assert learned.checked is not None
+    assert len(learned.checked) == 20
+    assert learned.checked.mean() > 0.9

@@ -46,11 +46,15 @@ def read_folder(
     unknown = sorted(set(_folders(root / test)) - set(classes))
     if unknown:
         raise DataError(f"{root / test / unknown[0]}: no class of that name in {root / 'train'}")
+    if stray := next((path for path in sorted(root.iterdir()) if is_image(path)), None):
+        raise DataError(f"{stray}: not in the folder of a class; move it there")
     unread = [name for name in folders if name not in ("train", test)]
     if unread:
         progress.say(f"{root}: train and {test} are read, and not {', '.join(unread)}")
     train = _read(root / "train", classes, size, progress)
     tested = _read(root / test, classes, size, progress)
+    channels = max(train.shape[0], tested.shape[0])
+    train, tested = (_in_colour(part, channels) for part in (train, tested))
     if train.shape != tested.shape:
         raise DataError(
             f"{root}: training images are {train.shape}, test images {tested.shape}; {_WAY_OUT}"
@@ -89,7 +93,10 @@ def list_images(root: Path) -> tuple[list[Path], list[str]]:
     ]
     labels = [path.parent.name for path in files]
     if not files:
-        raise DataError(f"{root}: expected a sub-folder of images for each of two or more classes")
+        also = f"; is {root / 'train'} meant?" if (root / "train").is_dir() else ""
+        raise DataError(
+            f"{root}: expected a sub-folder of images for each of two or more classes{also}"
+        )
     return files, labels
 
 
@@ -118,6 +125,11 @@ def read_images(
     for at, image in enumerate(images):
         whole[at] = image  # a grey image among colour ones is repeated over the channels
     return whole
+
+
+def _in_colour(part: Dataset, channels: int) -> Dataset:
+    """Return pictures with so many channels: greys are repeated over them."""
+    return replace(part, inputs=part.inputs.expand(-1, channels, -1, -1).contiguous())
 
 
 def _read(root: Path, classes: list[str], size: int | None, progress: Progress) -> Dataset:

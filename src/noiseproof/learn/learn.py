@@ -304,7 +304,12 @@ def _few(folds: Folds) -> Chosen:
     """Choose logistic regression: with so few rows, comparing would be a lottery."""
     (trial,) = folds.patient.run([Setting(Linear("CE", 1e-3))])
     why = f"Fewer than {FEW} rows cannot tell which learner is better: logistic regression is used."
-    return Chosen.of_trial(trial, why, [trial])
+    chosen, review = Chosen.of_trial(trial, why, [trial]), folds.problem.review
+    if review is None or len(review.judges) < 2:
+        return chosen
+    # Nothing was chosen, so every checked row may measure the models that did not see it.
+    found = trial.probabilities[review.judges].argmax(1)
+    return replace(chosen, checked=found == folds.problem.labels[review.judges])
 
 
 def _plainly(X: Any, baseline: Ensemble, chosen: Chosen, kept: Labels) -> Labels:

@@ -74,7 +74,9 @@ class ImageFeatures:
             this, wanted = ("x".join(map(str, s)) for s in (images.shape[2:], self.shape[1:]))
             raise DataError(f"{samples.name}: images of {this} pixels, the model reads {wanted}")
         if images.shape[1] != self.shape[0]:
-            grey = images.mean(axis=1, keepdims=True).astype(np.uint8)
+            grey = images[:, :1]
+            if has_colour(images):
+                grey = images.mean(axis=1, keepdims=True).astype(np.uint8)
             images = np.repeat(grey, self.shape[0], axis=1)
         if self.patches is not None:
             return self.patches.features(images)
