@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy import sparse
 from torch import Tensor
 
 from noiseproof.data.labels import Array
@@ -90,4 +89,4 @@ def _differences(X: Any) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[
 
 
 def _dense(X: Any) -> Array:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X)
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X)  # scipy may not be there
