@@ -1,10 +1,12 @@
+import zipfile
+
 import pytest
 import torch
 from tiny_runs import ONE, measured, tiny
 
 from noiseproof.errors import DataError
 from noiseproof.results import complete
-from noiseproof.train.checkpoint import load_checkpoint, save_checkpoint
+from noiseproof.train.checkpoint import load_checkpoint, read_tensors, save_checkpoint
 from noiseproof.train.progress import Watcher
 
 CPU = torch.device("cpu")
@@ -89,6 +91,17 @@ def test_a_torn_checkpoint_is_one_line(tmp_path, share):
     path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
     with pytest.raises(DataError, match="not a checkpoint; --restart begins anew"):
         load_checkpoint(path, "x", CPU)
+
+
+def test_a_packed_checkpoint_is_not_unpacked(tmp_path):
+    """It may hold gigabytes of zeros in a few bytes; torch packs none."""
+    path, packed = tmp_path / "checkpoint.pt", tmp_path / "packed.pt"
+    torch.save({"identity": "a", "weight": torch.zeros(10**6)}, path)
+    assert read_tensors(path) is not None
+    with zipfile.ZipFile(path) as file, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
+        for part in file.infolist():
+            out.writestr(part.filename, file.read(part))
+    assert read_tensors(packed) is None
 
 
 def test_what_a_killed_process_left_is_swept_up(tmp_path):

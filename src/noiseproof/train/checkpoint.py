@@ -55,7 +55,8 @@ def read_tensors(path: Path, device: torch.device | str = "cpu") -> State | None
     buffer = io.BytesIO(path.read_bytes())
     try:
         with zipfile.ZipFile(buffer) as file:
-            if file.testzip() is not None:
+            packed = any(part.compress_type != zipfile.ZIP_STORED for part in file.infolist())
+            if packed or file.testzip() is not None:  # torch packs nothing: it may be a bomb
                 return None
         buffer.seek(0)
         with warnings.catch_warnings():
