@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noiseproof.errors import TheoryError
+from noiseproof.errors import ParameterError, TheoryError
 from noiseproof.losses import (
     AEL,
     AGCE,
@@ -24,10 +24,17 @@ from noiseproof.losses import (
     RCE,
     SCE,
     Pointwise,
+    UnitLogits,
     loss,
     registry,
 )
-from noiseproof.theory import asymmetry_ratio, numeric_asymmetry_ratio
+from noiseproof.theory import (
+    asymmetry_ratio,
+    audit,
+    is_asymmetric,
+    is_symmetric,
+    numeric_asymmetry_ratio,
+)
 
 BOTH = pytest.mark.parametrize("strict", [False, True])
 
@@ -215,8 +222,19 @@ def test_the_others():
             asymmetry_ratio(made)
     with pytest.raises(TheoryError, match="not pointwise"):
         asymmetry_ratio(NCE(), strict=True)
-    with pytest.raises(TheoryError, match="expected a loss"):
+    with pytest.raises(ParameterError, match="expected a loss"):
         asymmetry_ratio(3)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [asymmetry_ratio, audit, lambda asked: is_symmetric(asked, classes=3),
+     lambda asked: is_asymmetric(asked, [0.6, 0.3, 0.1])],
+)  # fmt: skip
+def test_a_text_is_asked_about_as_the_loss_it_is(ask):
+    for asked in ("UnitLogits(CE)", UnitLogits(CE())):
+        with pytest.raises(TheoryError, match="not a function of the probabilities"):
+            ask(asked)
 
 
 def test_it_takes_less_than_two_seconds():

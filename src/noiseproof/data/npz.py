@@ -61,7 +61,7 @@ def unpacked_size(path: Path) -> int:
     try:
         with zipfile.ZipFile(path) as file:
             return sum(part.file_size for part in file.infolist())
-    except (zipfile.BadZipFile, OSError, NotImplementedError):
+    except (zipfile.BadZipFile, OSError, RuntimeError):
         return path.stat().st_size  # whatever is wrong with it, reading will say
 
 

@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 
 from noiseproof.errors import TheoryError
-from noiseproof.losses import Loss, Pointwise
-from noiseproof.losses import loss as read_loss
+from noiseproof.losses import Loss, Pointwise, expression
 
 #: exp(-DEEP) is far below any scale of a loss, and a float64 with room for a power of it.
 DEEP = 600.0
@@ -18,12 +17,9 @@ ZERO = -1e60
 _LEAST = 1e-300
 
 
-def as_loss(loss: Loss | str) -> Loss:
-    """Return a loss, read from text where it is text."""
-    if isinstance(loss, str):
-        return read_loss(loss)
-    if not isinstance(loss, Loss):
-        raise TheoryError(f"expected a loss or its text, got {loss!r}")
+def as_loss(given: Loss | str) -> Loss:
+    """Return a loss that is a function of the probabilities, read from text where it is text."""
+    loss = expression.as_loss(given)
     if loss.transforms:
         z = torch.linspace(-2, 3, 15, dtype=torch.float64).sin().reshape(3, 5) * 4
         here, shifted = loss.class_rows(z), loss.class_rows(z + 1.5)
