@@ -74,13 +74,24 @@ def _folders(root: Path) -> list[str]:
 
 def _check_all_are_read(root: Path, classes: Sequence[str]) -> None:
     """Raise an error where a user may believe in a class, or a picture, that is not read."""
-    below = {path.relative_to(root).parts for path in find_images(root)}
-    below = {parts for parts in below if not any(part[0] == "." for part in parts)}
-    for parts in sorted(below):
-        if len(parts) != 2:
-            raise DataError(f"{root.joinpath(*parts)}: not in the folder of a class; move it there")
-    for name in sorted(set(classes) - {parts[0] for parts in below}):
-        raise DataError(f"{root / name}: no pictures for this class; remove the folder")
+    for name in strays(root):
+        raise DataError(f"{root / name}: not in the folder of a class; move it there")
+    for folder in classes:
+        if not any(map(is_image, (root / folder).iterdir())):
+            raise DataError(f"{root / folder}: no pictures for this class; remove the folder")
+
+
+def strays(root: Path) -> list[Path]:
+    """Return the images below ``root`` that are not directly in the folder of a class.
+
+    By their names from there, hidden ones and those in hidden folders aside.
+    """
+    below = (path.relative_to(root) for path in find_images(root))
+    return [
+        name
+        for name in below
+        if len(name.parts) != 2 and not any(part[0] == "." for part in name.parts)
+    ]
 
 
 def list_images(root: Path) -> tuple[list[Path], list[str]]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.data import images
-from noiseproof.data.folder import find_images, list_images
+from noiseproof.data.folder import find_images, list_images, strays
 from noiseproof.data.memory import check_fits
 from noiseproof.encoders.pictures import PictureFiles
 from noiseproof.errors import DataError
@@ -35,7 +35,7 @@ def read_image_folder(
         samples, kept = _samples(path, files, size, encoder, progress)
     if labels is not None:
         samples.labels = [shown(labels[at]) for at in kept]
-        samples.notes = (*samples.notes, *_left_out(path, files))
+        samples.notes = (*samples.notes, *_left_out(path))
         gone = sorted({shown(label) for label in labels} - set(samples.labels))
         if gone and len(set(samples.labels)) < 2:
             raise DataError(
@@ -45,20 +45,16 @@ def read_image_folder(
     return samples
 
 
-def _left_out(path: Path, files: Sequence[Path]) -> Iterator[str]:
+def _left_out(path: Path) -> Iterator[str]:
     """Return a line for each kind of file that a user may believe to be read."""
-    read = set(files)
-    below = [file for file in find_images(path) if file not in read]
-    folders = sorted(folder for folder in path.iterdir() if folder.is_dir())
-    beside = [f for folder in folders for f in sorted(folder.iterdir()) if f.is_file()]
+    inside = sorted(file for file in path.glob("[!.]*/[!.]*") if file.is_file())
+    others = [file.relative_to(path) for file in inside if not images.is_image(file)]
     for kind, found in (
-        ("pictures that are not directly in the folder of a class", below),
-        ("files whose names are none of pictures", [f for f in beside if not images.is_image(f)]),
+        ("pictures that are not directly in the folder of a class", strays(path)),
+        ("files whose names are none of pictures", others),
     ):
-        names = [file.relative_to(path) for file in found]
-        seen = [shown(name) for name in names if not any(part[0] == "." for part in name.parts)]
-        if seen:
-            yield f"{kind} are left out: {len(seen):,}, such as {seen[0]}"
+        if found:
+            yield f"{kind} are left out: {len(found):,}, such as {shown(found[0])}"
 
 
 def image_blocks(
