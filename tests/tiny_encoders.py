@@ -77,7 +77,7 @@ def onnx_means(path, size=8):
         [helper.make_tensor_value_info("pixels", TensorProto.FLOAT, ["n", 3, size, size])],
         [helper.make_tensor_value_info("means", TensorProto.FLOAT, ["n", 3, 1, 1])],
     )  # fmt: skip
-    _save(graph, path)
+    save_onnx(graph, path)
     described = {"encodes": "pictures", "size": size, "mean": [0, 0, 0], "std": [1, 1, 1]}
     path.with_suffix(".json").write_text(json.dumps(described))
     return path
@@ -95,19 +95,19 @@ def onnx_words(path):
         [helper.make_tensor_value_info("states", TensorProto.FLOAT, ["n", "t", 2])],
         initializer=[weights],
     )  # fmt: skip
-    _save(graph, path)
+    save_onnx(graph, path)
     tokenizer(path.parent)
     described = {"encodes": "texts", "size": 4, "tokenizer": "tokenizer.json"}
     path.with_suffix(".json").write_text(json.dumps(described))
     return path
 
 
-def _save(graph, path):
+def save_onnx(graph, path, **how):
     import onnx
     from onnx import helper
 
     opsets = [helper.make_opsetid("", 17)]
-    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path, **how)
 
 
 def photos(folder, count=12, side=40, seed=0):

@@ -28,6 +28,8 @@ KEY = 16
 #: The most the cache holds, in gigabytes, unless NOISEPROOF_CACHE_LIMIT says otherwise.
 LIMIT = 4.0
 ABOUT = "about.json"
+#: Changes whenever encoders make other embeddings of the same inputs: then they are made again.
+MAKING = 2
 
 Vectors = dict[bytes, NDArray[np.float32]]
 #: What could not be written, by folder: the process keeps it.
@@ -66,7 +68,7 @@ class Cache:
 
     def __init__(self, identity: Identity) -> None:
         self.identity = identity
-        self.folder = root() / f"{identity.sha256[:32]}-{identity.size}"
+        self.folder = root() / f"{identity.sha256[:32]}-{identity.size}-{MAKING}"
 
     def find(self, keys: Iterable[bytes]) -> Vectors:
         """Return the embeddings that are there, by key."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from noiseproof.encoders.batches import of_tokens, picture_batch, text_batch
 from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity, digest
 from noiseproof.encoders.hub import local_folder
 from noiseproof.errors import DataError
@@ -35,8 +36,6 @@ TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "toke
 class TextEncoder:
     """The mean of the last layer over the tokens of a text, at length 1."""
 
-    batch = 32
-
     def __init__(self, folder: Path, name: str, size: int | None) -> None:
         from transformers import AutoTokenizer
 
@@ -46,7 +45,11 @@ class TextEncoder:
         )
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
+        # On the left it would move the positions of a text by the length of its neighbours.
+        self.tokenizer.padding_side = "right"
         model, _ = _model(folder, "pooler.")
+        # A model of pictures and texts has a part for each.
+        model = getattr(model, "text_model", model)
         config = model.config
         self.network = model.get_encoder() if config.is_encoder_decoder else model
         limits = [
@@ -54,17 +57,27 @@ class TextEncoder:
             getattr(config, "max_position_embeddings", TOKENS),
             _json(folder / "sentence_bert_config.json").get("max_seq_length"),
         ]  # fmt: skip
-        self.size = size or min(limit for limit in limits if limit)
-        width = self.encode(["a text"]).shape[1]
+        self.size = size or min(limit for limit in limits if limit and limit > 0)
+        width = self._run(self._tokens(["a text"])).shape[1]
         self.identity = Identity(name, hash_of(folder), TEXTS, self.size, width)
+        self.batch = text_batch(self.encode, 32)
 
     def encode(self, batch: Any) -> NDArray[np.float32]:
         """Return a vector of length 1 for each text."""
+        tokens = self._tokens(list(batch))
+        return of_tokens(
+            tokens["attention_mask"].numpy(), self.identity.width,
+            lambda some: self._run({name: value[some] for name, value in tokens.items()}),
+        )  # fmt: skip
+
+    def _tokens(self, texts: list[str]) -> Any:
         with self.lock:  # a tokenizer serves one thread at a time
-            tokens = self.tokenizer(
-                list(batch), truncation=True, max_length=self.size, padding=True,
-                return_tensors="pt",
+            return self.tokenizer(
+                texts, truncation=True, max_length=self.size, padding=True, return_tensors="pt",
+                return_attention_mask=True,
             )  # fmt: skip
+
+    def _run(self, tokens: Any) -> NDArray[np.float32]:
         with torch.inference_mode():
             tokens = {name: value.to(self.network.device) for name, value in tokens.items()}
             states = self.network(**tokens).last_hidden_state.float()
@@ -77,8 +90,6 @@ class TextEncoder:
 class PictureEncoder:
     """The pooled output of a model for pictures."""
 
-    batch = 16
-
     def __init__(self, folder: Path, name: str, size: int | None) -> None:
         model, missing = _model(folder, "pooler.", "vision_model.post_layernorm.")
         # A model of pictures and texts has a part for each.
@@ -88,7 +99,6 @@ class PictureEncoder:
         side = size or _side(described) or getattr(self.network.config, "image_size", None) or 224
         if side > WIDEST:
             raise DataError(f"{folder}: it reads pictures of {side:,} pixels, more than {WIDEST:,}")
-        self.batch = max(1, min(self.batch, WIDEST**2 // side**2))
         self.mean, self.std = (
             torch.tensor(described.get(key) or default)[:, None, None]
             for key, default in (("image_mean", MEAN), ("image_std", STD))
@@ -97,6 +107,7 @@ class PictureEncoder:
             self.mean, self.std = torch.zeros(3, 1, 1), torch.ones(3, 1, 1)
         width = self.encode(np.zeros((1, 3, side, side), np.uint8)).shape[1]
         self.identity = Identity(name, hash_of(folder), PICTURES, side, width)
+        self.batch = picture_batch(self.encode, side, min(16, WIDEST**2 // side**2))
 
     def encode(self, batch: Any) -> NDArray[np.float32]:
         """Return the pooled output; where there is none, the mean over the pixels or tokens."""

@@ -15,12 +15,14 @@ output to take; by default they are the first ones.
 """
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.encoders.batches import of_tokens, picture_batch, text_batch
 from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity, digest
 from noiseproof.errors import DataError
 from noiseproof.extras import need
@@ -28,6 +30,8 @@ from noiseproof.files import check_plain
 
 #: No description is larger.
 LARGEST = 1 << 20
+#: onnxruntime's name for the folder of weights that are not in the file itself.
+ELSEWHERE = "session.model_external_initializers_file_folder_path"
 KEYS = {"encodes", "size", "mean", "std", "layout", "tokenizer", "input", "output"}
 
 
@@ -39,24 +43,28 @@ class OnnxEncoder:
     ) -> None:
         self.session, self.described, self.tokenizer = session, described, tokenizer
         self.inputs = [each.name for each in session.get_inputs()]
-        # Some networks take one input at a time. One of texts that is not told which tokens are
-        # padding must not see any: else a vector would depend on the other texts of its batch.
-        alone = any(each.shape[:1] == [1] for each in session.get_inputs())
-        self.batch = 1 if alone or (tokenizer and "attention_mask" not in self.inputs) else 32
         self.output = described.get("output", session.get_outputs()[0].name)
         encodes, size = described["encodes"], described["size"]
         if encodes == TEXTS:
-            trial = self.encode(["a text"])
+            trial = self._run(self._tokens(["a text"]))
         else:
             trial = self.encode(np.zeros((1, 3, size, size), np.uint8))
         if trial.ndim != 2 or trial.shape[0] != 1:
             raise ValueError(f"expected an output (n, d), got {trial.shape}")
         self.identity = Identity(name, sha256, encodes, size, trial.shape[1])
+        if encodes == PICTURES:
+            self.batch = picture_batch(self.encode, size, 32)
+        else:  # one that is not told which tokens are padding must not see any
+            self.batch = text_batch(self.encode, 32) if "attention_mask" in self.inputs else 1
 
     def encode(self, batch: Any) -> NDArray[np.float32]:
         """Return the output of the network, one vector for each input."""
         if self.tokenizer is not None:
-            return self._texts(batch)
+            parts = self._tokens(batch)
+            return of_tokens(
+                parts["attention_mask"], self.identity.width,
+                lambda some: self._run({name: part[some] for name, part in parts.items()}),
+            )  # fmt: skip
         mean, std = (
             np.array(self.described[key], np.float32)[:, None, None] for key in ("mean", "std")
         )
@@ -68,13 +76,15 @@ class OnnxEncoder:
             out = out.mean(axis=(2, 3))
         return np.asarray(out.reshape(*out.shape[:1], -1), np.float32)
 
-    def _texts(self, batch: list[str]) -> NDArray[np.float32]:
-        found = self.tokenizer.encode_batch(batch)
-        parts = {
+    def _tokens(self, texts: list[str]) -> dict[str, NDArray[np.int64]]:
+        found = self.tokenizer.encode_batch(texts)
+        return {
             "input_ids": np.array([one.ids for one in found], np.int64),
             "attention_mask": np.array([one.attention_mask for one in found], np.int64),
             "token_type_ids": np.array([one.type_ids for one in found], np.int64),
         }
+
+    def _run(self, parts: dict[str, NDArray[np.int64]]) -> NDArray[np.float32]:
         fed = {name: parts[name] for name in self.inputs if name in parts}
         (out,) = self.session.run([self.output], fed)
         if out.ndim == 3:
@@ -109,6 +119,8 @@ def load(
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # batches run at the same time, one thread each
     options.log_severity_level = 4
+    # Weights in a second file would be looked for in the working directory, and are not hashed.
+    options.add_session_config_entry(ELSEWHERE, os.devnull)
     try:
         if encodes == TEXTS:
             beside = path.parent / Path(described["tokenizer"]).name
@@ -125,6 +137,8 @@ def load(
         return OnnxEncoder(session, described, tokenizer, name, digest(hashed))
     except Exception as error:  # of many kinds, all from a file that does not fit
         said = " ".join(str(error).split())[:200]
+        if "external data" in said.lower():
+            said = "its weights are in a second file; save the network as one file"
         raise DataError(f"{path}: cannot be used as an encoder ({said})") from None
 
 

@@ -1,0 +1,58 @@
+"""An input gets the same vector in every batch, whatever the other inputs in it are.
+
+Some networks mix the inputs of a batch: they see the padding of the shorter texts (convolutions,
+Fourier transforms, positions counted from the left), or share one scale among all inputs (dynamic
+quantisation). Such a network gets one input at a time.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+#: Rounding changes a vector by less, as a share of its largest number.
+ROUNDING = 1e-4
+
+
+def text_batch(encode: Callable[[list[str]], Vectors], most: int) -> int:
+    """Return how many texts to encode at a time: ``most``, or 1."""
+    return most if _is_independent(encode, ["a text"], ["a text", "a longer text " * 9]) else 1
+
+
+def picture_batch(encode: Callable[[Any], Vectors], size: int, most: int) -> int:
+    """Return how many pictures of this size to encode at a time: ``most``, or 1."""
+    if most == 1:
+        return 1
+    two = np.random.default_rng(0).integers(0, 256, (2, 3, size, size), np.uint8)
+    two[0] //= 4
+    return most if _is_independent(encode, two[:1], two) else 1
+
+
+def _is_independent(encode: Callable[[Any], Vectors], alone: Any, beside: Any) -> bool:
+    try:
+        one, two = encode(alone)[0], encode(beside)
+    except Exception:  # of many kinds: the network takes no two inputs
+        return False
+    apart = np.abs(two[0] - one).max(initial=0)
+    return len(two) == 2 and bool(apart <= ROUNDING * np.abs(one).max(initial=0))
+
+
+def of_tokens(
+    mask: NDArray[Any], width: int, run: Callable[[NDArray[np.bool_]], Vectors]
+) -> Vectors:
+    """Return vectors for texts; one without any token, such as an empty one, gets zeros.
+
+    Args:
+        mask: (n, tokens), 1 for a token and 0 for padding.
+        width: how many features there are.
+        run: makes vectors of the texts that it is given, as a mask (n,).
+    """
+    some: NDArray[np.bool_] = np.any(mask, axis=1)
+    if some.all():
+        return run(some)
+    found = np.zeros((len(mask), width), np.float32)
+    if some.any():
+        found[some] = run(some)
+    return found

@@ -1,0 +1,113 @@
+"""An input gets the same vector alone and beside any others, whatever the network."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from tiny_encoders import WORDS, fresh, onnx_words, save_onnx, tokenizer  # noqa: F401
+
+from noiseproof.encoders.choose import load
+from noiseproof.encoders.encoder import PICTURES, TEXTS
+from noiseproof.encoders.run import embed
+from noiseproof.encoders.texts import Texts
+from noiseproof.errors import DataError
+
+transformers = pytest.importorskip("transformers")
+pytest.importorskip("onnxruntime")
+onnx = pytest.importorskip("onnx")
+
+SMALL = {"vocab_size": 2 + len(WORDS), "hidden_size": 16, "num_hidden_layers": 1}
+HEADS = {"num_attention_heads": 2, "intermediate_size": 16, "max_position_embeddings": 64}
+#: Networks that count positions from the left, and such as see padding though they are told of it.
+NETWORKS = {
+    "Bert": SMALL | HEADS,
+    "GPT2": {"vocab_size": 2 + len(WORDS), "n_embd": 16, "n_layer": 1, "n_head": 2,
+             "bos_token_id": 0, "eos_token_id": 0},
+    "ConvBert": SMALL | HEADS | {"embedding_size": 16},
+    "FNet": SMALL | {"intermediate_size": 16, "max_position_embeddings": 64},
+    "XLNet": {"vocab_size": 2 + len(WORDS), "d_model": 16, "n_layer": 1, "n_head": 2,
+              "d_inner": 16},
+}  # fmt: skip
+TEXTS_OF_ALL_LENGTHS = [
+    "good film", "", "dull", "the very dull story a bad plot " * 5, "a fine plot", " ", "very " * 9,
+]  # fmt: skip
+
+
+def _folder(folder, kind, side):
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{kind}Config")(**NETWORKS[kind])
+    getattr(transformers, f"{kind}Model")(config).save_pretrained(folder)
+    tokenizer(folder)
+    about = {"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": "[PAD]"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(about | {"padding_side": side}))
+    return folder
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_a_text_has_one_vector_whatever_is_beside_it(tmp_path, monkeypatch, kind, side):
+    encoder = load(str(_folder(tmp_path, kind, side)), TEXTS)
+    _check(encoder, monkeypatch, tmp_path)
+    whole = kind in ("Bert", "GPT2", "XLNet")
+    assert encoder.batch == (32 if whole else 1)
+
+
+def test_so_has_a_text_of_an_onnx_file(tmp_path, monkeypatch):
+    encoder = load(str(onnx_words(tmp_path / "words.onnx")), TEXTS)
+    _check(encoder, monkeypatch, tmp_path)
+
+
+def _check(encoder, monkeypatch, folder):
+    together = embed(encoder, Texts(TEXTS_OF_ALL_LENGTHS))
+    assert not together.problems
+    monkeypatch.setenv("NOISEPROOF_CACHE", str(folder / "other"))
+    for text, vector in zip(TEXTS_OF_ALL_LENGTHS, together.values, strict=True):
+        np.testing.assert_allclose(encoder.encode([text])[0], vector, atol=1e-5)
+        assert np.any(vector) == bool(text.strip())  # no tokens, no direction
+
+
+def test_pictures_that_share_a_scale_are_encoded_one_by_one(tmp_path):
+    # What dynamic quantisation does: one scale for the whole batch.
+    from onnx import TensorProto, helper
+
+    nodes = [
+        helper.make_node("GlobalAveragePool", ["pixels"], ["means"]),
+        helper.make_node("DynamicQuantizeLinear", ["means"], ["whole", "scale", "zero"]),
+        helper.make_node("DequantizeLinear", ["whole", "scale", "zero"], ["back"]),
+    ]
+    graph = helper.make_graph(
+        nodes, "quantised",
+        [helper.make_tensor_value_info("pixels", TensorProto.FLOAT, ["n", 3, 4, 4])],
+        [helper.make_tensor_value_info("back", TensorProto.FLOAT, ["n", 3, 1, 1])],
+    )  # fmt: skip
+    save_onnx(graph, tmp_path / "net.onnx")
+    described = {"encodes": "pictures", "size": 4, "mean": [0.3] * 3, "std": [1] * 3}
+    (tmp_path / "net.json").write_text(json.dumps(described))
+    assert load(str(tmp_path / "net.onnx"), PICTURES).batch == 1
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_weights_in_a_second_file_are_refused_wherever_one_stands(tmp_path, monkeypatch, beside):
+    # They are in no hash: other weights would pass for the encoder of a model, or of the cache.
+    from onnx import TensorProto, helper, numpy_helper
+
+    weights = numpy_helper.from_array(np.ones((12, 400), np.float32), "weights")
+    nodes = [
+        helper.make_node("Flatten", ["pixels"], ["flat"]),
+        helper.make_node("MatMul", ["flat", "weights"], ["out"]),
+    ]
+    graph = helper.make_graph(
+        nodes, "split",
+        [helper.make_tensor_value_info("pixels", TensorProto.FLOAT, ["n", 3, 2, 2])],
+        [helper.make_tensor_value_info("out", TensorProto.FLOAT, ["n", 400])],
+        initializer=[weights],
+    )  # fmt: skip
+    split = {"save_as_external_data": True, "location": "weights.bin", "size_threshold": 0}
+    save_onnx(graph, tmp_path / "net.onnx", **split)
+    described = {"encodes": "pictures", "size": 2, "mean": [0] * 3, "std": [1] * 3}
+    (tmp_path / "net.json").write_text(json.dumps(described))
+    if beside:
+        monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match="save the network as one file"):
+        load("net.onnx" if beside else str(tmp_path / "net.onnx"), PICTURES)
