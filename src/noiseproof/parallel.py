@@ -8,12 +8,12 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import torch
 
+from noiseproof import threads
 from noiseproof.extras import need
 
 need("fit", "threadpoolctl")
@@ -76,21 +76,7 @@ def run(
         stop: called after an error or an interruption, while jobs that have begun go on: it may
             ask them to end early.
     """
-    out: list[Result] = []
     # scikit-learn sets warning filters for the length of a call. In several threads these calls
     # end in any order, and would leave filters behind.
-    kept = warnings.catch_warnings()
-    with one_thread(), kept, ThreadPoolExecutor(max(1, min(cores(), len(jobs)))) as pool:
-        started = [pool.submit(job) for job in jobs]
-        try:
-            for future in started:
-                out.append(future.result())
-                if done is not None:
-                    done(len(out))
-        except BaseException:
-            for future in started:
-                future.cancel()
-            if stop is not None:
-                stop()
-            raise
-    return out
+    with one_thread(), warnings.catch_warnings():
+        return threads.each(lambda job: job(), jobs, cores(), done, stop)

@@ -1,7 +1,6 @@
 """A user's own images: a folder with one sub-folder a class."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +9,10 @@ import numpy.typing as npt
 import torch
 
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
-from noiseproof.data.images import decode, is_image
+from noiseproof.data.images import DECODERS, decode, is_image
 from noiseproof.errors import DataError
 from noiseproof.progress import SILENT, Progress
+from noiseproof.threads import each
 
 _WAY_OUT = "scale them to one size, as data.load(folder, size=32) does in Python"
 
@@ -122,11 +122,10 @@ def read_images(
     files: Sequence[Path], size: int | None = None, progress: Progress = SILENT
 ) -> npt.NDArray[np.uint8]:
     """Decode image files to uint8 (N, C, H, W), grey ones among coloured ones as coloured."""
-    images: list[npt.NDArray[np.uint8]] = []
-    with ThreadPoolExecutor() as pool:
-        for image in pool.map(lambda file: decode(file, size), files):
-            images.append(image)
-            progress.update(len(images), len(files), "images")
+    images = each(
+        lambda file: decode(file, size), files, DECODERS,
+        lambda done: progress.update(done, len(files), "images"),
+    )  # fmt: skip
     colour = max(len(image) for image in images)
     for image, path in zip(images, files, strict=True):
         if image.shape[1:] != images[0].shape[1:]:

@@ -1,5 +1,6 @@
 """Decoding one image file."""
 
+import os
 import stat
 import threading
 import warnings
@@ -29,6 +30,8 @@ FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "JPEG2000", "MPO", "PNG", "PPM", "TIFF"
 DEEP = ("I", "F")
 #: Pictures of more pixels are decoded one at a time, however many threads there are.
 LARGE = 1 << 24
+#: Pictures that are read at a time: some of the threads wait for the disk.
+DECODERS = (os.cpu_count() or 1) + 4
 _large = threading.Lock()
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from noiseproof.encoders.choose import Facts
 from noiseproof.encoders.encoder import PICTURES
 from noiseproof.errors import DataError
 from noiseproof.parallel import cores
+from noiseproof.threads import each
 
 Pixels = NDArray[np.uint8]
 #: How many pictures are looked at to find out what they are like.
@@ -41,8 +41,7 @@ class PictureFiles(_Pictures):
 
     def keys(self) -> Sequence[bytes | None]:
         """Return the hash of each file; nothing is decoded."""
-        with ThreadPoolExecutor(cores()) as pool:
-            return list(pool.map(_hash, self.files))
+        return each(_hash, self.files, cores())
 
     def load(self, at: int, size: int) -> Pixels:
         """Decode a picture."""

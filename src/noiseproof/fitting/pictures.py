@@ -3,7 +3,6 @@
 import base64
 import io
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from noiseproof.data.folder import find_images
 from noiseproof.data.images import flat, open_picture, upright, wary
 from noiseproof.prepare.file_names import shown
+from noiseproof.threads import each
 
 #: The longest side of a thumbnail, where there are at most so many of them: a page of 10,000
 #: stays under 25 MB.
@@ -47,8 +47,8 @@ class Pictures:
     def thumbnails(self, rows: Sequence[int]) -> list[str]:
         """Return a ``data:`` address for each row; "" where its picture cannot be read."""
         side = next((side for most, side in SIDES if len(rows) <= most), SMALLEST)
-        with wary(), ThreadPoolExecutor(2) as pool:
-            return list(pool.map(lambda row: self._thumbnail(row, side), rows))
+        with wary():
+            return each(lambda row: self._thumbnail(row, side), rows, threads=2)
 
     def _thumbnail(self, row: int, side: int) -> str:
         from PIL import Image

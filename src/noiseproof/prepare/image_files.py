@@ -1,7 +1,6 @@
 """Folders of images."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.pictures import Wanted, embedded
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, Progress
+from noiseproof.threads import each
 
 #: The side of images where none is given.
 SIDE = 32
@@ -111,15 +111,13 @@ def _decoded(
         except Exception as error:  # a decoder meets with anything
             return pictures.problem(at, error)
 
-    found: list[NDArray[np.uint8]] = []
-    problems: dict[int, str] = {}
+    count = len(pictures.files)
+    made = each(
+        decode, range(count), images.DECODERS, lambda done: progress.update(done, count, "images")
+    )
+    problems = {at: why for at, why in enumerate(made) if isinstance(why, str)}
     nothing = np.zeros((1, side, side), np.uint8)
-    with ThreadPoolExecutor() as pool:
-        for at, image in enumerate(pool.map(decode, range(len(pictures.files)))):
-            if isinstance(image, str):
-                problems[at], image = image, nothing
-            found.append(image)
-            progress.update(at + 1, len(pictures.files), "images")
+    found = [nothing if isinstance(image, str) else image for image in made]
     whole = np.empty((len(found), max(map(len, found)), side, side), np.uint8)
     for at, image in enumerate(found):
         whole[at] = image  # a grey image among colour ones is repeated over the channels

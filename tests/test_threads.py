@@ -1,0 +1,83 @@
+"""Threads: results in order, the first error, and no signal leaves anybody waiting."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from noiseproof import parallel
+from noiseproof.threads import each
+
+#: Raises KeyboardInterrupt at each step of the main thread in turn, as a signal may.
+INTERRUPT = """
+import sys, time
+import noiseproof.parallel, noiseproof.threads
+calls = {
+    "each": lambda: noiseproof.threads.each(lambda n: time.sleep(0.0003), range(4), 2),
+    "run": lambda: noiseproof.parallel.run([lambda: time.sleep(0.0003)] * 4),
+}
+call = calls[sys.argv[1]]
+def step(frame, event, argument):
+    global left
+    if frame.f_globals["__name__"] in ("threadpoolctl", "torch"):
+        return None  # restores settings of a process that ends
+    frame.f_trace_opcodes = True
+    left -= 1
+    if left == 0:
+        raise KeyboardInterrupt
+    return step
+at, ended = 0, ""
+while ended != "done":
+    at += 1 + at // 150
+    left = at
+    sys.settrace(step)
+    try:
+        call()
+        ended = "done" if left > 0 else "raised and forgotten"
+    except KeyboardInterrupt:
+        ended = "interrupted"
+    sys.settrace(None)
+    assert ended in ("done", "interrupted"), ended
+print(at)
+"""
+
+
+@pytest.mark.parametrize("call", ["each", "run"])
+def test_an_interruption_at_any_step_ends_it(call):
+    made = subprocess.run(
+        [sys.executable, "-c", INTERRUPT, call], capture_output=True, text=True, timeout=60
+    )
+    assert made.returncode == 0, made.stderr[-2000:]
+    assert int(made.stdout) > 100
+
+
+def test_results_come_in_order_and_are_counted():
+    counts = []
+    found = each(lambda n: time.sleep(0.01 / (n + 1)) or n, range(7), 3, counts.append)
+    assert found == list(range(7))
+    assert counts == list(range(1, 8))
+    assert each(abs, [], 3) == []
+
+
+def test_the_first_error_is_raised_and_nothing_more_is_begun():
+    begun, told = [], []
+
+    def work(n):
+        begun.append(n)
+        time.sleep(0.01)
+        if n in (1, 2):
+            raise ValueError(n)
+
+    with pytest.raises(ValueError, match="1"):
+        each(work, range(100), 2, stop=lambda: told.append(1))
+    assert told == [1]
+    assert len(begun) < 10
+
+
+def test_jobs_that_raise_an_interruption_are_heard():
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        parallel.run([interrupted])
