@@ -12,6 +12,8 @@ from noiseproof.fitting.trusted import trusted_rows
 from noiseproof.prepare.answers import of_frame, read_long, read_wide
 from noiseproof.prepare.classes import encode
 from noiseproof.prepare.inputs import as_samples
+from noiseproof.prepare.read import read_blocks
+from noiseproof.prepare.reading import Reading
 
 #: As float64 all three are the same number.
 NEAR = [900000000000207008, 900000000000207009, 900000000000207010]
@@ -77,6 +79,33 @@ def test_labels_of_a_table(handed_over):
     codes, classes = encode(as_samples(handed_over(y=GAPPED), "y").labels, "y")
     assert classes.values.tolist() == NEAR
     assert codes.tolist() == [0, 1, 2] * 4 + [-1]
+
+
+def test_a_file_without_the_column_rounds_nothing(tmp_path):
+    whole = pa.table({"x": [float(i % 5) for i in range(13)], "y": GAPPED})
+    parquet.write_table(whole.slice(0, 12), tmp_path / "1.parquet")
+    parquet.write_table(whole.slice(12).drop_columns("y"), tmp_path / "2.parquet")
+    codes, classes = encode(as_samples(tmp_path, "y").labels, "y")
+    assert classes.values.tolist() == NEAR
+    assert codes.tolist() == [0, 1, 2] * 4 + [-1]
+
+
+@pytest.mark.parametrize("names", [[2020, 2019, 2018], [2, 1, 0], [0.5, 1.5, 2.5],
+                                   pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)]),
+                                   list(pd.to_datetime(["2020", "2021", "2022"]))])  # fmt: skip
+def test_a_column_is_not_taken_for_another_whatever_its_name_is(names, tmp_path):
+    """pandas gives columns of a Parquet file the names back that they had, texts or not."""
+    frame = pd.DataFrame({0: [1.5, 2.5, 3.5], 1: [7, 8, 9], 2: pd.array([4, None, 6], "Int64")})
+    frame.columns = names
+    pa_table = pa.Table.from_pandas(frame)
+    path = in_file(pa_table, tmp_path)
+    want = as_samples(frame, labelled=False).inputs
+    how = Reading(numbers=list(want.columns))
+    blocks = [block.inputs for block in read_blocks(path, how=how, rows=2)]
+    found = [as_samples(form, labelled=False).inputs for form in (pa_table, path)]
+    for other in (*found, pd.concat(blocks, ignore_index=True)):
+        assert list(other.columns) == list(want.columns)
+        assert other.astype("Float64").equals(want.astype("Float64"))
 
 
 def test_answers_annotators_and_items(handed_over):

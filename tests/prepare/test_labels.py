@@ -24,6 +24,7 @@ NUMBERS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(str),
     st.sampled_from(["1E5", "1e5", "100000", "+1", "-0", "0", "00", "1.0", "1.", ".5", " 7", "7 "]),
     st.sampled_from(["900000000000207008", "900000000000207009", "9223372036854775808"]),
+    st.text("12\u0661\u0662\uff11\uff12", min_size=1, max_size=2),  # digits of other scripts
 )
 WORDS = st.one_of(
     st.text(CHARACTERS, min_size=1, max_size=8),
@@ -38,7 +39,7 @@ def is_number(text):
         float(text)
     except ValueError:
         return False
-    return "_" not in text
+    return "_" not in text and not any(c.isdigit() and not c.isascii() for c in text)
 
 
 def expected(labels):
@@ -63,6 +64,7 @@ def back(codes, classes):
 @example(["900000000000207008", "900000000000207009"], 1, "\n", "a.csv")
 @example(["1E5", "100000"], 1, "\n", "a.csv")
 @example(["007", "7"], 0, "\n", "a.csv")
+@example(["1\u0663", "13"], 0, "\n", "a.csv")
 def test_a_text_file_gives_every_label_back(tmp_path_factory, different, gaps, end, kind):
     labels = [*different, *[""] * gaps, *different]
     want = expected(labels)
@@ -100,6 +102,16 @@ def test_integers_come_back_exactly(tmp_path_factory, different, gaps):
     for form in (labels, frame["y"], np.array(labels, dtype=object), read(path, "y").labels):
         codes, classes = encode(form, "here")
         assert [None if c == MISSING else int(classes.values[c]) for c in codes] == labels
+
+
+@pytest.mark.parametrize("gaps", [0, 1])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "Float64", "uint64", "UInt64"])
+def test_whole_numbers_beyond_int64_come_back(dtype, gaps):
+    missing = [] if dtype == "uint64" else [None] * gaps
+    labels = pd.Series([2.0**63, 2.0**63 + 2**41, *missing] * 2, dtype="float64").astype(dtype)
+    codes, classes = encode(labels, "here")
+    assert (classes.values[codes[codes >= 0]] == labels.dropna().to_numpy()).all()
+    assert len(classes) == 2
 
 
 @given(st.text())

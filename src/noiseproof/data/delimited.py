@@ -24,8 +24,8 @@ ALIKE = 0.95
 #: Words that mean that there is no number; among labels that are words they are classes.
 GAPS = frozenset({"", "#n/a", "n/a", "na", "nan", "<na>", "none", "null", "-nan", "#na"})
 MARK = "="
-#: An integer as every program writes it.
-INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
+#: An integer as every program writes it; digits of other scripts would not come back.
+INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 #: Fields that are parsed at a time, at most, and rows.
 FIELDS, ROWS = 4_000_000, 65_536
 #: The rows that are parsed at a time are no longer than this; more is a quote that never ends.

@@ -196,8 +196,12 @@ def as_frame(table: Any, where: str = "the table") -> Any:
     frame = _to_pandas(table, where)
     if not frame.columns.is_unique:
         return frame  # for somebody else to refuse
+    # pandas may have given columns the names they had there, such as the number 2020 for "2020".
+    known = set(table.schema.names if hasattr(table, "column_names") else table.columns)
     for name in frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]:
-        column = table[name]
+        if str(name) not in known:
+            continue
+        column = table[str(name)]
         column = column.to_arrow() if hasattr(column, "to_arrow") else column  # of polars
         if "int" in str(getattr(column, "type", "")):
             frame[name] = _integers(column).set_axis(frame.index)

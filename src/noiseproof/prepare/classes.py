@@ -225,7 +225,8 @@ def _check_text(texts: Sequence[str], where: str) -> None:
 def _dtype(column: Any, texts: Sequence[str]) -> str:
     """Return the dtype of labels that are whole numbers; gaps among integers make them floats."""
     given = getattr(column.dtype, "numpy_dtype", column.dtype)
-    whole = given.kind in "iu" or (given.kind == "f" and len(texts) == len(column))
+    floats = len(texts) == len(column) or any(abs(int(text)) >= 2**63 for text in set(texts))
+    whole = given.kind in "iu" or (given.kind == "f" and floats)
     return str(given) if whole else ""
 
 

@@ -121,10 +121,12 @@ def _parquet_blocks(
 
     with path.open("rb") as stream:
         file = parquet.ParquetFile(stream, pre_buffer=False)  # or the whole is in memory
-        columns = tuple(file.schema_arrow.names)
+        # As pandas calls them, which may not be what the file does: those of a MultiIndex.
+        columns = tuple(tidy(as_frame(file.schema_arrow.empty_table(), str(path)), str(path)))
         only, total, done = _only(columns, wanted), file.metadata.num_rows, 0
-        for batch in file.iter_batches(batch_size=rows, columns=only):
-            frame = tidy(as_frame(batch, str(path)), str(path))
+        stored = only if set(only) <= set(file.schema_arrow.names) else None
+        for batch in file.iter_batches(batch_size=rows, columns=stored):
+            frame = tidy(as_frame(batch, str(path)), str(path))[only]
             done += len(frame)
             progress.update(done, total)
             yield Samples(shown(path.name), frame, others=_others(columns, only, label))
@@ -148,8 +150,9 @@ def _joined(tables: list[Table]) -> Table:
     frames = [table.frame for table in tables]
     for name in dict.fromkeys(name for frame in frames for name in frame):
         parts = [frame[name] for frame in frames if name in frame]
-        if len({part.dtype.kind for part in parts}) > 1 and any(map(_is_long, parts)):
-            # Beside floats, perhaps of gaps alone, these integers would be rounded.
+        alike = len(parts) == len(frames) and len({part.dtype.kind for part in parts}) == 1
+        if not alike and any(map(_is_long, parts)):
+            # Beside floats, or the gaps of a file without them, these integers would be rounded.
             frames = [f.astype({name: object}) if name in f else f for f in frames]
     return Table(pd.concat(frames, ignore_index=True))
 
