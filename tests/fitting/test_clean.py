@@ -167,6 +167,46 @@ def test_gzip_and_parquet(home, tmp_path):
     assert after["kind"].to_pylist() == list(TRUE)
 
 
+@pytest.mark.parametrize(
+    "typed",
+    [
+        lambda k: k.astype(np.float32) + 1,
+        lambda k: pd.to_datetime(np.array(["2020-01-01", "2021-05-06", "2022-01-01"])[k]),
+        lambda k: k * -5,
+        lambda k: pd.Categorical(np.array(["=a", "-b", "c"])[k]),
+        lambda k: np.array([b"a", b"b", b"c"], dtype=object)[k],
+    ],
+    ids=["float", "date", "negative", "category", "bytes"],
+)
+def test_proposals_for_labels_of_any_type(tmp_path, typed):
+    codes = pd.factorize(FRAME["kind"])[0]
+    path, out, folder = (tmp_path / name for name in ("a.parquet", "b.parquet", "a-fit"))
+    FRAME.assign(kind=typed(codes)).to_parquet(path)
+    fitted = fit(path, "kind", **QUICK)
+    fitted.save(folder)
+    made = clean(path, out, fit=folder, proposals=0.25)
+    assert len(made.changes) == len(fitted.suspects) > 0
+    found = pd.read_parquet(out)["kind"][fitted.suspects["row"]].to_numpy()
+    wanted = fitted.suspects["proposed_label"]
+    assert [str(v.decode() if isinstance(v, bytes) else v) for v in found] == [
+        str(v) for v in wanted.to_numpy()
+    ]
+
+
+def test_a_label_that_was_emptied_since_the_fit_stays_empty(home, tmp_path):
+    folder, fitted = home
+    with (folder / "pets.csv").open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file, delimiter=";")
+    for at in fitted.suspects["row"]:
+        rows[at][1] = ""
+    with (tmp_path / "emptied.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter=";").writerows([header, *rows])
+    made = clean(
+        tmp_path / "emptied.csv", tmp_path / "out.csv", fit=folder / "pets-fit", proposals=0.25
+    )
+    assert not made.changes
+
+
 def test_mistakes_are_one_line_and_write_nothing(home, tmp_path, capsys, monkeypatch):
     folder, fitted = home
     monkeypatch.chdir(tmp_path)

@@ -54,8 +54,8 @@ class Given:
     fingerprint: str
 
     def label(self, row: int) -> str:
-        """Return the label of a row."""
-        return str(self.classes.names[self.codes[row]])
+        """Return the label of a row; "" where it has none."""
+        return "" if self.codes[row] == MISSING else self.classes.names[self.codes[row]]
 
 
 def check_sources(reviewed: str | Path | None, proposals: float | None) -> None:

@@ -104,14 +104,22 @@ class Fitted:
 
         ``confidence`` is the probability that the given label is wrong, 0.25 at least.
         """
+        return self._suspects(self.classes)
+
+    @property
+    def suspects_by_name(self) -> Any:
+        """:attr:`suspects` with the names of the classes: in files, 2.0 is the class 2."""
+        return self._suspects(np.array(self.model.coding.names, dtype=object))
+
+    def _suspects(self, classes: NDArray[Any]) -> Any:
         import pandas as pd
 
         found = self.learned.suspects()
         return pd.DataFrame(
             {
                 "row": [self.rows[at] for at in found.rows],
-                "given_label": self.classes[self.learned.labels[found.rows]],
-                "proposed_label": self.classes[found.proposed],
+                "given_label": classes[self.learned.labels[found.rows]],
+                "proposed_label": classes[found.proposed],
                 "confidence": np.round(found.confidence, 4),
             }
         )

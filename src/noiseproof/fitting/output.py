@@ -31,5 +31,5 @@ def write(fitted: "Fitted", folder: Path, force: bool = False) -> Path:
         if fitted.crowd is not None:
             write_csv(fitted.annotators, made / ANNOTATORS)
             write_csv(fitted.ask_again, made / ASK_AGAIN)
-        write_csv(fitted.suspects, made / SUSPECTS)
+        write_csv(fitted.suspects_by_name, made / SUSPECTS)
     return folder
