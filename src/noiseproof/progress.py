@@ -148,6 +148,16 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else _escape(c) for c in text)
 
 
+def drawable(text: str) -> str:
+    r"""Return a name as matplotlib draws it: printable, no formula, and never hidden in a legend.
+
+    >>> drawable("US$ $x$"), drawable("_background")
+    ('US\\$ \\$x\\$', ' _background')
+    """
+    escaped = printable(text).replace("$", r"\$")
+    return f" {escaped}" if escaped.startswith("_") else escaped
+
+
 def printable_json(content: Any) -> str:
     r"""Return JSON that is safe on a terminal: control characters of data are JSON's own escapes.
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from noiseproof.extras import need
+from noiseproof.progress import drawable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +33,7 @@ def draw(transition: "TransitionMatrix", ax: "Axes | None" = None) -> "Axes":
     ax.tick_params(length=0)
     if not written:
         return ax
-    names = [transition.name(i) for i in range(K)]
+    names = [drawable(transition.name(i)) for i in range(K)]
     turned = max(map(len, names)) > 3
     ax.set_xticks(range(K), names, rotation=45 if turned else 0, ha="right" if turned else "center")
     ax.set_yticks(range(K), names)

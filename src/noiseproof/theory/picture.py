@@ -7,6 +7,7 @@ import torch
 
 from noiseproof.extras import need
 from noiseproof.losses import Pointwise
+from noiseproof.progress import drawable
 from noiseproof.theory.calibration import calibration
 from noiseproof.theory.interval import losses_at
 from noiseproof.theory.tolerance import symmetric_rate
@@ -30,7 +31,7 @@ def draw(a: "Audit") -> "Figure":
     for panel, ax in zip(panels, np.atleast_1d(figure.subplots(1, len(panels))), strict=True):
         panel(a, ax)
         ax.spines[["top", "right"]].set_visible(False)
-    figure.suptitle(a.text)
+    figure.suptitle(drawable(a.text))
     return figure
 
 
@@ -69,7 +70,8 @@ def _margins(a: "Audit", ax: "Axes") -> None:
         colours = [_BLUE if m.tolerated else _RED for m in a.margins]
         ax.bar(range(len(heights)), [min(h, top) for h in heights], color=colours)
         if a.classes <= 20:
-            ax.set_xticks(range(a.classes), [m.name for m in a.margins], rotation=45, ha="right")
+            names = [drawable(m.name) for m in a.margins]
+            ax.set_xticks(range(a.classes), names, rotation=45, ha="right")
         ax.set(title="margin" if known else "clean level", ylim=(0, top))
         ax.set(xlabel="true class", ylabel="$c_i\\, r$" if known else "$c_i$")
         ax.axhline(1, color=_GREY, lw=1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
+from noiseproof.progress import drawable
 from noiseproof.report.figures.lines import draw_curves
 from noiseproof.report.history import mean_curve
 from noiseproof.report.pictures import style
@@ -43,13 +44,13 @@ def hyperparameters(runs: Mapping[str, Sequence["Record"]], noise: str) -> Figur
         for ax, (panel, lines) in zip(axes.flat, panels.items(), strict=False):
             curves = {name: mean_curve(seeds, "test_accuracy") for name, seeds in lines.items()}
             draw_curves(ax, curves)
-            ax.set(title=panel, xlabel="epoch")
+            ax.set(title=drawable(panel), xlabel="epoch")
             ax.legend(fontsize=7)
         for ax in list(axes.flat)[len(panels) :]:
             ax.set_visible(False)
         for line in axes:
             line[0].set_ylabel("test accuracy")
-        figure.suptitle(noise, fontsize=10)
+        figure.suptitle(drawable(noise), fontsize=10)
     return figure
 
 

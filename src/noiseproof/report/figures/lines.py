@@ -6,6 +6,7 @@ from itertools import cycle, product
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
+from noiseproof.progress import drawable
 from noiseproof.report.pictures import COLOURS
 
 STYLES = [(colour, dash) for dash, colour in product(("-", "--", ":"), COLOURS)]
@@ -17,6 +18,6 @@ def draw_curves(ax: Axes, curves: Mapping[str, Sequence[float | None]]) -> None:
         known = [(i, value) for i, value in enumerate(values, 1) if value is not None]
         if known:
             x, y = zip(*known, strict=True)
-            ax.plot(x, y, label=name, color=colour, linestyle=dash, linewidth=1.3)
+            ax.plot(x, y, label=drawable(name), color=colour, linestyle=dash, linewidth=1.3)
     ax.set_ylim(0, 1.02)
     ax.yaxis.set_major_formatter(PercentFormatter(1))

@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
+from noiseproof.progress import drawable
 from noiseproof.report.pictures import style
 
 #: The height of a label, as a share of the panel's.
@@ -89,7 +90,7 @@ def margin(panels: Mapping[str, Sequence[Point]]) -> Figure:
             )
             for point, place in zip(points, places, strict=True):
                 ax.annotate(
-                    point.name,
+                    drawable(point.name),
                     (point.margin, point.lost),
                     xytext=(1.06, place),
                     textcoords="axes fraction",
@@ -105,7 +106,8 @@ def margin(panels: Mapping[str, Sequence[Point]]) -> Figure:
                     },
                 )
             ax.axvline(1.0, linewidth=0.6, linestyle=":", color="grey")
-            ax.set_title(f"{noise}\nrank correlation {rank_correlation(points):+.2f}", fontsize=8)
+            correlation = f"rank correlation {rank_correlation(points):+.2f}"
+            ax.set_title(f"{drawable(noise)}\n{correlation}", fontsize=8)
             ax.set_xlabel("margin c·r")
         axes[0][0].set_ylabel("accuracy lost to noise, points", fontsize=8)
     return figure

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
+from noiseproof.progress import drawable
 from noiseproof.report.figures.lines import draw_curves
 from noiseproof.report.history import mean_curve
 from noiseproof.report.pictures import style
@@ -38,7 +39,7 @@ def memorisation(panels: Mapping[str, Mapping[str, Sequence["Record"]]]) -> Figu
         for line, (field, words) in zip(axes, PARTS.items(), strict=True):
             for ax, (noise, rows) in zip(line, panels.items(), strict=True):
                 draw_curves(ax, {name: mean_curve(seeds, field) for name, seeds in rows.items()})
-                ax.set_title(noise if field == "clean_part" else "")
+                ax.set_title(drawable(noise) if field == "clean_part" else "")
                 ax.set_xlabel("epoch" if field == "corrupted_part" else "")
             line[0].set_ylabel(words, fontsize=8)
         handles = {h.get_label(): h for ax in axes.flat for h in ax.get_lines()}

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from noiseproof.noise import Corruption, TransitionMatrix
+from noiseproof.progress import drawable
 from noiseproof.report.pictures import style
 
 ACROSS = 3
@@ -35,7 +36,9 @@ def noise(drawn: Mapping[str, Corruption[Any]], classes: Sequence[str]) -> Figur
             TransitionMatrix(corruption.matrix, classes).plot(ax)
             for text in ax.texts:
                 text.set_fontsize(6)
-            ax.set_title(f"{name}: {corruption.rate:.2%} of {len(corruption):,} labels wrong")
+            ax.set_title(
+                f"{drawable(name)}: {corruption.rate:.2%} of {len(corruption):,} labels wrong"
+            )
         for ax in list(axes.flat)[len(drawn) :]:
             ax.set_visible(False)
     return figure

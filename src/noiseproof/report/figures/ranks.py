@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
+from noiseproof.progress import drawable
 from noiseproof.report.pictures import style
 
 
@@ -40,7 +41,7 @@ def ranks(
                 label=label,
             )
         ax.axvline(min(authors.values()) + difference / 2, linewidth=0.6, ls=":", color="grey")
-        ax.set_yticks(list(places), order, fontsize=7)
+        ax.set_yticks(list(places), [drawable(name) for name in order], fontsize=7)
         ax.set_xlabel(
             f"mean rank over {columns} columns, ± half the critical difference "
             f"({difference:.1f}); left is better",

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from noiseproof.progress import SILENT, Progress
+from noiseproof.progress import SILENT, Progress, drawable
 from noiseproof.report.pictures import style
 
 #: Test samples to draw: enough to see the classes, in seconds rather than minutes.
@@ -59,7 +59,7 @@ def tsne(
         )
         progress.step("embedding")
         for i, (line, (name, row)) in enumerate(zip(axes, rows.items(), strict=True)):
-            line[0].set_ylabel(name)
+            line[0].set_ylabel(drawable(name))
             for j, (ax, noise) in enumerate(zip(line, noises, strict=True), start=1):
                 _panel(ax, noise, row[noise], len(classes), seed)
                 progress.update(i * len(noises) + j, len(rows) * len(noises))
@@ -91,7 +91,7 @@ def _panel(ax: Axes, noise: str, features: Features | None, classes: int, seed: 
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set(visible=True, color="0.8")
     if features is None:
-        ax.set_title(noise, fontsize=8)
+        ax.set_title(drawable(noise), fontsize=8)
         ax.text(
             0.5,
             0.5,
@@ -105,7 +105,7 @@ def _panel(ax: Axes, noise: str, features: Features | None, classes: int, seed: 
     few = thin(features)
     x, y = embed(few.values, seed).T
     ax.scatter(x, y, c=few.labels, cmap=_colours(classes), vmin=0, vmax=classes - 1, s=4, lw=0)
-    ax.set_title(f"{noise}: {features.accuracy:.1%}", fontsize=8)
+    ax.set_title(f"{drawable(noise)}: {features.accuracy:.1%}", fontsize=8)
 
 
 def _colours(classes: int) -> mpl.colors.Colormap:
@@ -118,6 +118,8 @@ def _colours(classes: int) -> mpl.colors.Colormap:
 def _key(classes: Sequence[str]) -> list[Line2D]:
     colours = _colours(len(classes))
     return [
-        Line2D([], [], marker="o", linestyle="", markersize=4, color=colours(i), label=name)
+        Line2D(
+            [], [], marker="o", linestyle="", markersize=4, color=colours(i), label=drawable(name)
+        )
         for i, name in enumerate(classes)
     ]
