@@ -1,5 +1,6 @@
 """Text tables: their separator and encoding found out, labels kept as they are written."""
 
+import csv
 import gzip
 import io
 import re
@@ -133,8 +134,47 @@ class Delimited:
         if rows is not None:
             options["rows"] = min(rows, max(1, FIELDS // len(self.columns)))
         with self._parser(hears, **options) as frames:
+            checked = False
             for frame in frames:
+                if not checked and any(self._may_hold_rows(frame[name]) for name in frame):
+                    self._check_quotes()
+                    checked = True
                 yield frame.reset_index(drop=True)
+
+    def _may_hold_rows(self, column: "pd.Series") -> bool:
+        """Return whether the lines inside any field of a column could be rows of their own."""
+        from pandas.api.types import infer_dtype, is_numeric_dtype
+
+        if is_numeric_dtype(column) or infer_dtype(column, skipna=True) != "string":
+            return False
+        column = column.dropna()
+        texts = column[column.str.contains("\n", regex=False)]
+        inner = (texts.str.count("\n") - 1) * (len(self.columns) - 1)
+        return bool((texts.str.count(self.separator) > inner).any())
+
+    def _check_quotes(self) -> None:
+        """Raise DataError where a quote opens a field and ends lines later, in mid-field.
+
+        Such quotes are plain text, and the rows between them would become part of one field.
+        """
+        with _open(self.path, self.packed) as file:
+            lines = io.TextIOWrapper(file, self.encoding, newline="")
+            rows = csv.reader(lines, delimiter=self.separator, strict=True)
+            while True:
+                start = rows.line_num + 1
+                try:
+                    next(rows)
+                except StopIteration:
+                    return
+                except csv.Error as error:
+                    if "expected after" not in str(error):
+                        return  # a field too long for this module
+                    if rows.line_num > start:
+                        raise DataError(
+                            f"{self.path}: a quote in line {start} ends in line {rows.line_num}, "
+                            "in the middle of a field: the rows between would be lost; write each "
+                            'quote that is text as "", with "..." around the field'
+                        ) from None
 
     def frame(
         self,
