@@ -93,6 +93,9 @@ def test_clean_labels_need_no_asymmetry():
         (("instance:0.3", 10), {}, NoiseError),
         ((noise.symmetric(4, 0.1), 5), {}, NoiseError),
         ((np.zeros(3, dtype=int),), {}, NoiseError),
+        ((noise.symmetric(2, 0.1), ["a", "b", "c"]), {}, NoiseError),
+        ((noise.symmetric(2, 0.1, ["a", "b"]), ["b", "a"]), {}, NoiseError),
+        ((np.array([0, 1]), np.int64(5)), {"probabilities": np.eye(2)}, NoiseError),
         (("symmetric:0.1", 2), {"probabilities": np.ones((1, 2)) / 2}, ParameterError),
     ],
 )

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
@@ -330,6 +331,7 @@ def test_the_true_class_of_a_row_is_bayes_rule():
         ({"trusted": ([0, 1], [0])}, "as many trusted rows"),
         ({"trusted": ([7], [0])}, "trusted row numbers"),
         ({"trusted": ([0], ["sapm"])}, "did you mean 'spam'"),
+        ({"trusted": ([1, 0, 1], [0, 0, 1])}, "trusted row 1 has two different true labels"),
     ],
 )
 def test_bad_helpers_are_one_clear_line(options, complaint):
@@ -359,3 +361,52 @@ def test_every_form_gives_the_same_estimate_and_masked_rows_are_refused():
     ):
         with pytest.raises(NoiseError, match="expected no masked values"):
             noise.estimate(y, given)
+
+
+def test_a_trusted_row_that_is_given_twice_counts_once():
+    labels = np.where(np.arange(300) < 60, (TRUE[:300] + 1) % 10, TRUE[:300])
+    p, rows = classifier(TRUE[:300], 10), np.arange(0, 300, 10)
+    once = noise.estimate(labels, p, trusted=(rows, TRUE[rows]))
+    twice = np.tile(rows[::-1], 3)
+    again = noise.estimate(labels, p, trusted=(twice, TRUE[twice]))
+    assert again == once
+    assert again.rate_interval == once.rate_interval
+
+
+@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
+@pytest.mark.parametrize(("origin", "unit"), [(0, 1e-30), (0, 1e30), (1e4, 1), (1e9, 1)])
+def test_neighbours_depend_on_neither_the_origin_nor_the_unit(metric, origin, unit):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    if metric == "cosine":
+        origin = 0
+        X[:100] *= 1e-20  # the length of a row says nothing about its direction
+    at = X / np.linalg.norm(X, axis=1, keepdims=True) if metric == "cosine" else X
+    far = ((at[:, None] - at) ** 2).sum(2)
+    np.fill_diagonal(far, np.inf)
+    expected = np.sort(np.argsort(far, axis=1)[:, :4], axis=1)
+    found = np.sort(noise.nearest(origin + unit * X, 4, metric), axis=1)
+    assert (found == expected).mean() > 0.999
+
+
+@pytest.mark.parametrize(
+    "form", [np.asarray, np.asfortranarray, list, pd.DataFrame, torch.tensor, np.ma.asarray]
+)
+def test_neighbours_of_every_form_are_the_same(form):
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    assert (noise.nearest(form(X), 3) == noise.nearest(X, 3)).all()
+
+
+@pytest.mark.parametrize(
+    ("features", "k", "complaint"),
+    [
+        ([[0, np.nan], [1, 2]], 1, "finite"),
+        ([["a"], ["b"]], 1, "finite numbers"),
+        (np.ma.array([[0.0], [1.0]], mask=[[0], [1]]), 1, "masked"),
+        (sparse.eye(3), 1, "dense features"),
+        ([[0.0]], 1, "N >= 2"),
+        ([[0.0], [1.0]], 1.5, "k >= 1"),
+    ],
+)
+def test_features_without_neighbours_are_one_clear_line(features, k, complaint):
+    with pytest.raises(NoiseproofError, match=complaint):
+        noise.nearest(features, k)

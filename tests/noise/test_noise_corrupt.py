@@ -16,6 +16,7 @@ from noiseproof.noise import (
     TransitionMatrix,
     asymmetric,
     human_corruption,
+    instance_dependent,
     pair_flip,
     stream,
     superclass,
@@ -252,8 +253,27 @@ def test_labels_that_are_not(labels: list[object], kind: type[Exception], messag
 def test_human_labels_that_do_not_fit() -> None:
     with pytest.raises(NoiseError, match="3 clean labels, but 2 given ones"):
         human_corruption(np.array([0, 1, 1]), [0, 1])
-    with pytest.raises(TargetError, match="label -1 at position 0 is outside >= 0"):
-        human_corruption(np.array([0, 1]), [-1, 1])
+    for label in (-1, 10**6, 2**63 + 5):
+        given = np.array([0, label], dtype=np.uint64 if label > 0 else np.int64)
+        with pytest.raises(TargetError, match=f"label {label} at position 1 is outside 0..24,999"):
+            human_corruption(np.array([0, 1]), given)
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [(1, "at least 2"), (0, "at least 2"), (10**6, "2 to 25,000"), (2.0, "number of classes")],
+)
+def test_a_number_of_classes_that_is_none_is_one_line_wherever_it_is_given(
+    classes: object, message: str
+) -> None:
+    y = np.zeros(4, dtype=int)
+    for corrupt in (
+        lambda K: human_corruption(y, y, K),
+        lambda K: instance_dependent(np.eye(4), y, 0.5, 1, K),
+    ):
+        with pytest.raises(NoiseError, match=message):
+            corrupt(classes)
+        assert corrupt(np.int64(3)).counts.shape == (3, 3)
 
 
 def test_streams_are_named_and_fixed() -> None:

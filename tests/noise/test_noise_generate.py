@@ -162,6 +162,10 @@ def test_a_map_by_name_and_a_lonely_class() -> None:
             "no class is called 'cat'; give their names as classes",
         ),
         (
+            lambda: asymmetric({0.7: 1}, 0.1),
+            "expected classes by number or by name, got 0.7",
+        ),
+        (
             lambda: asymmetric("mnist", 0.1, classes=12),
             "mnist has 10 classes, not 12",
         ),

@@ -163,6 +163,12 @@ def test_a_matrix_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         (b"1,0\n", 2, NoiseError, "T.csv: 1 rows for 2 classes"),
         (b"", None, NoiseError, "T.csv: 0 rows for 2 classes"),
         (b"a,b,c\n0.9,0.1\n0.3,0.7\n", None, NoiseError, "T.csv, line 1: 3 names for 2 classes"),
+        (
+            b"b,a\n0.9,0.1\n0.3,0.7\n",
+            ["a", "b"],
+            NoiseError,
+            "T.csv, line 1: the classes are a, b, in this order, not b, a",
+        ),
     ],
 )
 def test_a_file_that_is_not_a_matrix(

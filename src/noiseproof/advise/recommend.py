@@ -11,6 +11,7 @@ from noiseproof.advise.families import LOWEST, MANY, active_negative, families, 
 from noiseproof.errors import NoiseError, ParameterError, TheoryError
 from noiseproof.losses import Loss
 from noiseproof.noise import EstimatedTransition, Noise, TransitionMatrix, estimate, parse
+from noiseproof.noise.generate import split_classes
 from noiseproof.theory import asymmetry_ratio
 from noiseproof.theory.tolerance import symmetric_rate
 
@@ -178,10 +179,11 @@ def recommend(
 def _transition(
     noise: Any, classes: Any, probabilities: Any, dataset: str | None
 ) -> TransitionMatrix:
+    K, names = split_classes(classes)
     if probabilities is not None:
         if isinstance(noise, (TransitionMatrix, str)):
             raise ParameterError("`probabilities` are for labels; a known noise needs none")
-        return estimate(noise, probabilities, None if isinstance(classes, int) else classes)
+        noise = estimate(noise, probabilities, names)
     if isinstance(noise, str):
         noise = parse(noise, classes, dataset)
     T = noise if isinstance(noise, TransitionMatrix) else getattr(noise, "transition", None)
@@ -189,8 +191,10 @@ def _transition(
         if isinstance(noise, Noise):
             raise NoiseError(f"noise {noise} has no transition matrix to check a loss against")
         raise NoiseError("labels alone do not say how noisy they are: give `probabilities` too")
-    if isinstance(classes, int) and classes != len(T):
-        raise NoiseError(f"noise of {len(T)} classes, but `classes` is {classes}")
+    if K not in (None, len(T)):
+        raise NoiseError(f"noise of {len(T)} classes, but `classes` has {K}")
+    if names and T.classes and names != T.classes:
+        raise NoiseError("`classes` has other names, or another order, than those of the noise")
     return T
 
 

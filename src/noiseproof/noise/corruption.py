@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.errors import NoiseError
-from noiseproof.noise.labels import Integers, Labels, as_labels, count_classes, like
+from noiseproof.noise.labels import Integers, Labels, as_labels, check_classes, count_classes, like
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,6 +102,7 @@ def human_corruption(clean: Labels, given: Any, classes: int | None = None) -> C
 
 def receipt(true: Integers, noisy: Integers, classes: int, labels: Labels) -> Corruption[Labels]:
     """Return the receipt for ``true`` becoming ``noisy``, in the container of ``labels``."""
+    classes = check_classes(classes)
     counts = np.bincount(true * classes + noisy, minlength=classes * classes)
     return Corruption(
         like(noisy, labels),

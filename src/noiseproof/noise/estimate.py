@@ -47,7 +47,8 @@ def estimate(
         classes: the K names; without them, those of labels given as names, in order.
         neighbours: (N, k) for each row the numbers of the rows nearest to it, as from
             :func:`nearest`. Their labels are a second opinion, which counts as far as it predicts.
-        trusted: row numbers, and the true labels of these rows. A few dozen do much.
+        trusted: row numbers, and the true labels of these rows. A few dozen do much; a row that is
+            given twice counts once.
 
     >>> from noiseproof.noise import TransitionMatrix
     >>> numbers = np.random.default_rng(0)
@@ -176,7 +177,10 @@ def _check_trusted(
         raise NoiseError(f"expected as many trusted rows as true labels, got {rows.shape}")
     if rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= N:
         raise ParameterError(f"expected trusted row numbers from 0 to {N - 1}")
-    return rows.astype(np.int64), codes
+    once, first, back = np.unique(rows, return_index=True, return_inverse=True)
+    for place in np.flatnonzero(codes[first][back] != codes)[:1]:
+        raise NoiseError(f"trusted row {rows[place]} has two different true labels")
+    return once.astype(np.int64), codes[first]
 
 
 def _informed(found: Posterior, wrong: int, missed: int, rows: int) -> tuple[Posterior, float]:

@@ -8,11 +8,10 @@ import numpy as np
 from noiseproof.errors import NoiseError, did_you_mean
 from noiseproof.known import KNOWN
 from noiseproof.known.groups import next_in_group
+from noiseproof.noise.labels import check_classes
 from noiseproof.noise.transition import TransitionMatrix
 
 Variant = Literal["corrected", "released"]
-#: The matrix of so many classes has 5 GB.
-MOST_CLASSES = 25_000
 
 
 def identity(K: int, classes: Sequence[str] | None = None) -> TransitionMatrix:
@@ -159,22 +158,6 @@ def split_classes(
     return len(names), names
 
 
-def check_classes(K: int) -> int:
-    """Return the number of classes of a matrix as an int, after checking that it is one.
-
-    >>> check_classes(10**9)
-    Traceback (most recent call last):
-    noiseproof.errors.NoiseError: expected 2 to 25,000 classes, got 1,000,000,000
-    """
-    if isinstance(K, bool) or not isinstance(K, int | np.integer):
-        raise NoiseError(f"expected the number of classes, got {K!r}")
-    if K < 2:
-        raise NoiseError(f"expected at least 2 classes, got {K}")
-    if K > MOST_CLASSES:
-        raise NoiseError(f"expected 2 to {MOST_CLASSES:,} classes, got {K:,}")
-    return int(K)
-
-
 def _of_dataset(
     which: str, rate: float, classes: int | None, names: tuple[str, ...] | None, variant: Variant
 ) -> TransitionMatrix:
@@ -215,6 +198,8 @@ def _numbered(
                 hint = did_you_mean(word, number) if number else "; give their names as classes"
                 raise NoiseError(f"no class is called {word!r}{hint}")
             return number[word]
+        if not isinstance(word, int | np.integer):
+            raise NoiseError(f"expected classes by number or by name, got {word!r}")
         return int(word)
 
     return {of(i): of(j) for i, j in mapping.items()}

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from noiseproof.errors import NoiseError
 from noiseproof.noise.corruption import Corruption, receipt
 from noiseproof.noise.generate import check_rate
-from noiseproof.noise.labels import Integers, Labels, as_labels, count_classes, to_array
+from noiseproof.noise.labels import (
+    Integers,
+    Labels,
+    as_labels,
+    check_classes,
+    count_classes,
+    to_array,
+)
 from noiseproof.noise.matrix import Doubles
 from noiseproof.noise.streams import stream
 
@@ -45,7 +52,7 @@ def instance_dependent(
     Corruption(1000 labels, 318 changed, rate 0.318, hash ...)
     """
     true = as_labels(labels, classes)
-    K = classes or count_classes(true)
+    K = check_classes(classes or count_classes(true))
     rows = _as_rows(features, len(true))
     generator = stream(seed, "noise")
     flips = generator.random(len(true)) < _flip_rates(check_rate(rate), len(true), generator)

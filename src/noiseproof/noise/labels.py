@@ -11,6 +11,8 @@ from noiseproof.errors import NoiseError, TargetError
 
 Labels = TypeVar("Labels", NDArray[Any], Tensor)
 Integers = NDArray[np.int64]
+#: The matrix of so many classes has 5 GB.
+MOST_CLASSES = 25_000
 
 
 def to_array(values: Any) -> NDArray[Any]:
@@ -40,12 +42,28 @@ def as_labels(labels: Any, classes: int | None = None) -> Integers:
         raise NoiseError(f"expected labels to be a vector, got shape {array.shape}")
     if array.size and array.dtype.kind not in "iu":
         raise NoiseError(f"expected labels to be whole numbers, got {array.dtype}")
-    outside = array < 0 if classes is None else (array < 0) | (array >= classes)
+    classes = MOST_CLASSES if classes is None else check_classes(classes)
+    outside = (array < 0) | (array >= classes)
     if outside.any():
         place = int(outside.argmax())
-        domain = ">= 0" if classes is None else f"0..{classes - 1}"
-        raise TargetError(f"label {array[place]} at position {place} is outside {domain}")
+        raise TargetError(f"label {array[place]} at position {place} is outside 0..{classes - 1:,}")
     return array.astype(np.int64)
+
+
+def check_classes(K: int) -> int:
+    """Return the number of classes of a matrix as an int, after checking that it is one.
+
+    >>> check_classes(10**9)
+    Traceback (most recent call last):
+    noiseproof.errors.NoiseError: expected 2 to 25,000 classes, got 1,000,000,000
+    """
+    if isinstance(K, bool) or not isinstance(K, int | np.integer):
+        raise NoiseError(f"expected the number of classes, got {K!r}")
+    if K < 2:
+        raise NoiseError(f"expected at least 2 classes, got {K}")
+    if K > MOST_CLASSES:
+        raise NoiseError(f"expected 2 to {MOST_CLASSES:,} classes, got {K:,}")
+    return int(K)
 
 
 def count_classes(*labels: Integers) -> int:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from noiseproof.errors import NoiseError, ParameterError
 from noiseproof.noise.difficulty import log_probabilities, log_votes
-from noiseproof.noise.labels import Integers
+from noiseproof.noise.labels import Integers, to_array
 from noiseproof.noise.matrix import Doubles
 
 _BLOCK = 1024  # rows
@@ -27,15 +27,23 @@ def nearest(features: Any, k: int = 10, metric: str = "cosine") -> Integers:
     >>> nearest([[0.0], [1.0], [1.1], [5.0]], k=1, metric="euclidean").ravel()
     array([1, 2, 1, 2])
     """
-    x = torch.as_tensor(features, dtype=torch.float32)
-    if x.ndim != 2 or len(x) < 2:
-        raise NoiseError(f"expected features of shape (N, d), N >= 2, got {tuple(x.shape)}")
+    array = to_array(features)
+    if array.ndim != 2 or len(array) < 2:
+        raise NoiseError(f"expected dense features of shape (N, d), N >= 2, got {array.shape}")
+    if array.dtype.kind not in "fiub" or not np.isfinite(array).all():
+        raise NoiseError("expected features to be finite numbers")
     if metric not in ("cosine", "euclidean"):
         raise ParameterError(f'expected metric "cosine" or "euclidean", got {metric!r}')
-    if k < 1:
-        raise ParameterError(f"expected k >= 1, got {k}")
+    if not isinstance(k, int | np.integer) or k < 1:
+        raise ParameterError(f"expected k >= 1, got {k!r}")
+    # Neither the unit nor the origin of the features may drown the distances in rounding.
+    x = torch.from_numpy(array.astype(np.float64))
+    x /= x.abs().max().clamp_min(1e-300) if x.numel() else 1
     if metric == "cosine":
-        x = torch.nn.functional.normalize(x, dim=1)
+        length = x.norm(dim=1, keepdim=True)
+        x /= torch.where(length > 0, length, 1)
+    else:
+        x -= x.mean(0)
     half = x.square().sum(1) / 2
     k = min(k, len(x) - 1)
     found = np.empty((len(x), k), dtype=np.int64)

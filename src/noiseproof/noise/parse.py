@@ -15,6 +15,7 @@ from noiseproof.noise.transition import TransitionMatrix
 _BY_RATE = ("symmetric", "asymmetric", "pair-flip", "superclass", "instance")
 _BY_NAME = {"human": "human:worst", "matrix": "matrix:T.csv"}
 _ALONE = ("none", "clean")
+MOST_NAMED = 10
 
 
 def parse(
@@ -24,8 +25,8 @@ def parse(
 
     The texts are none (or clean), symmetric:RATE, asymmetric:RATE, asymmetric:RATE:released,
     pair-flip:RATE, superclass:RATE, instance:RATE, human:WHICH and matrix:FILE. FILE is a CSV with
-    one line per row of the matrix; the first line may hold the names of the classes. The text is
-    checked at once, also against ``classes`` and ``dataset`` if given.
+    one line per row of the matrix; the first line may hold the names of the classes, in their
+    order. The text is checked at once, also against ``classes`` and ``dataset`` if given.
 
     Args:
         text: the noise.
@@ -116,6 +117,10 @@ def _read(path: str, classes: int | None, names: tuple[str, ...] | None) -> Tran
     K = classes or len(lines)
     if header and len(header) != K:
         raise NoiseError(f"{path}, line 1: {len(header)} names for {K} classes")
+    if header and names and header != names and set(header) & set(names):
+        raise NoiseError(
+            f"{path}, line 1: the classes are {_few(names)}, in this order, not {_few(header)}"
+        )
     rows = []
     for number, cells in lines:
         if len(cells) != K:
@@ -129,6 +134,10 @@ def _read(path: str, classes: int | None, names: tuple[str, ...] | None) -> Tran
     return TransitionMatrix(
         check_matrix(rows, lambda i: f"{path}, line {lines[i][0]}"), names or header
     )
+
+
+def _few(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
 
 
 def _is_number(cell: str) -> bool:
