@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.answers import of_frame, read_long, read_wide
@@ -133,3 +134,34 @@ def test_an_answer_given_twice_counts_once_and_a_contradiction_counts_as_both():
 def test_one_annotator_is_said_to_be_no_crowd(read):
     note = "all answers are from one annotator, x: taken as plain labels"
     assert note in read(long()).samples.notes
+
+
+@pytest.mark.parametrize("name", ["ok?", "w[1]", "a*", "w[!a]", "a.b", "+"])
+def test_a_column_is_meant_by_its_name_whatever_is_in_it(name):
+    near = ["okx", "w1", "ax", "wb", "aXb", "++"]
+    frame = pd.DataFrame({"x": [1, 2, 3, 4], name: list("abab"), **dict.fromkeys(near, "a")})
+    assert read_wide(frame, None, name).names == (name,)
+    both = read_wide(frame.assign(**{f"{name}2": "a"}), None, f"{name}, {name}2").names
+    assert both == (name, f"{name}2")
+
+
+@pytest.mark.parametrize("form", ["int64", "float64", "Int64", "int64[pyarrow]", "double[pyarrow]"])
+def test_items_are_numbers_of_any_type(form):
+    answers = pd.DataFrame({"item": [0, 1, 2, 0], "annotator": list("abab"), "label": list("xyxy")})
+    answers = answers.astype({"item": form})
+    assert of_frame(np.eye(3), None, answers).item.tolist() == [0, 1, 2, 0]
+    answers["item"] += 1
+    with pytest.raises(DataError, match=r"item '3(\.0)?' is no row of the data, 0 to 2"):
+        of_frame(np.eye(3), None, answers)
+
+
+def test_an_unreadable_picture_does_not_move_the_answers_to_others(tmp_path):
+    for name in "abc":
+        Image.new("L", (8, 8), ord(name)).save(tmp_path / f"{name}.png")
+    answers = pd.DataFrame({"item": [1, 2] * 2, "annotator": list("aabb"), "label": list("xyxy")})
+    assert of_frame(tmp_path, None, answers).rows == ("b.png", "c.png")
+    (tmp_path / "a.png").write_bytes(b"nothing")
+    with pytest.raises(
+        DataError, match=r"a\.png .*: beside answers every picture must be readable"
+    ):
+        of_frame(tmp_path, None, answers)

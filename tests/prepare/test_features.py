@@ -11,8 +11,10 @@ import pytest
 from scipy import sparse
 
 from noiseproof.errors import DataError, DataWarning, ParameterError
+from noiseproof.prepare.columns import Category
 from noiseproof.prepare.features import learn_features, load_features
 from noiseproof.prepare.inputs import as_samples
+from noiseproof.prepare.matrix_features import MatrixFeatures
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 
@@ -391,3 +393,23 @@ def test_columns_of_arrows_types_are_those_of_pandas(kind):
         samples = as_samples(frame, labelled=False)
         found.append(learn_features(samples, (), 0, Notes()).transform(samples, Notes()))
     assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+@pytest.mark.parametrize("value", [1e300, 2.0**63, -1e19, np.inf, 0.5, 3.0])
+@pytest.mark.parametrize("dtype", ["float64", "Float64", "double[pyarrow]"])
+def test_any_number_may_stand_where_categories_were(value, dtype):
+    column = pd.Series([value, 3.0, None], dtype=dtype)
+    out = np.empty((3, 3), np.float32)
+    Category("c", ("3", "red")).fill(column, out, Notes())
+    assert out[2].tolist() == [0, 0, 1]
+    assert out[0].any() == (value == 3)
+
+
+@pytest.mark.parametrize(
+    "column", [pd.to_datetime(["2020"] * 4), pd.to_timedelta([1] * 4), np.ones(4) + 1j]
+)
+def test_dates_are_no_numbers_of_a_matrix(column):
+    features = MatrixFeatures.learn(Samples("x", np.eye(4, 2, dtype=np.float32)))
+    frame = pd.DataFrame({"a": np.arange(4.0), "b": column})
+    with pytest.raises(DataError, match="reads rows of numbers alone"):
+        features.transform(Samples("x", frame), Notes())

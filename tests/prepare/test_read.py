@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from pyarrow import parquet
 
+from noiseproof import data
 from noiseproof.data import memory
 from noiseproof.data.images import decode
 from noiseproof.errors import DataError, ParameterError
@@ -112,6 +113,13 @@ def test_with_embeddings_labels_may_be_all_there_is(tmp_path):
         ({"X": np.zeros((4, 0, 0), np.uint8), "y": np.arange(4)}, "images without pixels"),
         ({"X": np.arange(4.0), "y": np.arange(4)}, "expected numbers"),
         ({"X": np.eye(4), "y": np.arange(4), "classes": np.array("a")}, "expected .classes. of"),
+        ({"X": np.eye(2), "y": np.arange(2), "classes": np.array(["a"])}, "is out of range"),
+        (
+            {"X": np.eye(2), "y": np.arange(2.0), "classes": np.array(["a", "b"])},
+            "must be integers",
+        ),
+        ({"X": np.eye(2), "y": np.arange(2), "classes": np.array(["a", "a"])}, "two of the"),
+        ({"X": np.eye(2), "y": np.arange(2), "classes": np.array([b"a", b"\xff"])}, "not UTF-8"),
         ({"X": np.eye(1), "y": np.array([{}])}, r"\(Object arrays cannot be loaded\)$"),
     ],
 )
@@ -119,6 +127,17 @@ def test_arrays_of_another_shape_are_one_line(tmp_path, arrays, message):
     np.savez(tmp_path / "a.npz", **arrays)
     with pytest.raises(DataError, match=rf"a\.npz: .*{message}"):
         read(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("names", [["b", "café"], np.char.encode(["b", "café"]), [2, 1]])
+@pytest.mark.parametrize("kind", ["int64", "uint8"])
+def test_fit_and_train_read_the_same_names_of_classes(tmp_path, names, kind):
+    codes = np.arange(20, dtype=kind) % 2
+    np.savez(tmp_path / "a.npz", X=np.eye(20), y=codes, classes=np.array(names))
+    train = data.load(tmp_path / "a.npz").train
+    want = [n.decode() if isinstance(n, bytes) else str(n) for n in names]
+    assert list(train.classes) == want
+    assert list(read(tmp_path / "a.npz").labels) == [want[code] for code in codes]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import lzma
 import zipfile
 import zlib
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -92,14 +93,26 @@ def read_arrays(path: Path) -> dict[str, Array]:
 
 
 def _encode(labels: Array, names: Array | None, path: Path) -> tuple[Array, tuple[str, ...]]:
-    if names is None:
+    if names is None or labels.dtype.kind in "US":
         return encode(labels, path)
+    return labels.astype(np.int64), class_names(names, labels, path)
+
+
+def class_names(names: Array, labels: Array, path: Path) -> tuple[str, ...]:
+    """Return the array ``classes`` of an ``.npz`` as texts, where labels are numbers of them."""
     if names.ndim != 1:
         raise DataError(f"{path}: expected `classes` of shape (K,), got {names.shape}")
     if labels.dtype.kind not in "iu":
         raise DataError(f"{path}: beside `classes`, y must be integers, got {labels.dtype}")
     check_range(labels, len(names), path)
-    return labels.astype(np.int64), tuple(str(name) for name in names.tolist())
+    try:
+        found = tuple(n.decode() if isinstance(n, bytes) else str(n) for n in names.tolist())
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: class {error.object!r} is not UTF-8 text") from None
+    if len(set(found)) < len(found):
+        twice, _ = Counter(found).most_common(1)[0]
+        raise DataError(f"{path}: two of the `classes` are called {twice!r}")
+    return found
 
 
 def _dataset(

@@ -4,9 +4,9 @@ Long: a row is one answer, a column says who gave it. Wide: a row is one item, e
 column. Columns of answers, annotators and items are never features.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import split_label
+from noiseproof.prepare.values import as_numbers
 from noiseproof.progress import counted
 
 #: The columns of a DataFrame of answers in the long form.
@@ -151,12 +152,12 @@ def of_frame(X: Any, label: Any, answers: Any, **options: Any) -> Asked:
             ``label``; or wide, a column for each annotator and a row for each row of X.
         options: of :func:`~noiseproof.prepare.inputs.as_samples`.
     """
-    import pandas as pd
-
     if hasattr(answers, "to_pandas"):
         answers = as_frame(answers)
     name = label if isinstance(label, str) else None
     samples = as_samples(X, name, labelled=False, **options)
+    if samples.unread:  # the rows after it would have other numbers
+        raise DataError(f"{samples.unread[0]}: beside answers every picture must be readable")
     seen = samples
     if options.get("embeddings") is not None:
         seen = as_samples(X, name, labelled=False, encoding=options.get("encoding"))
@@ -167,15 +168,13 @@ def of_frame(X: Any, label: Any, answers: Any, **options: Any) -> Asked:
                 f"expected one each, or the columns {', '.join(LONG)}"
             )
         return _wide(samples, seen, answers, "answers")
-    item = pd.to_numeric(answers["item"], errors="coerce")
-    wrong = item.isna() | (item % 1 != 0) | (item < 0) | (item >= len(samples))
+    item = as_numbers(answers["item"])
+    wrong = ~((item >= 0) & (item < len(samples))) | (np.floor(item) != item)
     if wrong.any():
-        raise DataError(
-            f"answers: item {str(answers['item'][wrong].iloc[0])!r} is no row of the data, "
-            f"0 to {len(samples) - 1}"
-        )
+        first = str(answers["item"].iloc[int(wrong.argmax())])
+        raise DataError(f"answers: item {first!r} is no row of the data, 0 to {len(samples) - 1}")
     rows = samples.rows or tuple(range(len(samples)))
-    of = item.to_numpy(np.int64)
+    of = item.astype(np.int64)
     people, labels = answers["annotator"], answers["label"]
     return _asked(samples, seen, tuple(rows), of, people, labels, "answers")
 
@@ -199,12 +198,25 @@ def _header(X: Any, encoding: str | None) -> list[str]:
 
 def _matching(columns: Sequence[str], patterns: Sequence[str], where: str | None) -> list[str]:
     """Return the columns that patterns name, in their own order; with ``where``, each must."""
-    for pattern in patterns if where is not None else ():
-        if not any(fnmatchcase(name, pattern) for name in columns):
+    found = {pattern: _named(columns, pattern) for pattern in patterns}
+    for pattern, names in found.items() if where is not None else ():
+        if not names:
             raise DataError(f"{where}: no column {pattern!r}{did_you_mean(pattern, columns)}")
     if where is not None and not patterns:
         raise ParameterError("--answers: expected the columns of answers, such as 'w1,w2,w*'")
-    return [name for name in columns if any(fnmatchcase(name, p) for p in patterns)]
+    chosen = {name for names in found.values() for name in names}
+    return [name for name in columns if name in chosen]
+
+
+def _named(columns: Sequence[str], pattern: str) -> list[str]:
+    """Return the column of that name, or those that fit it where ``*`` stands for any text.
+
+    Only ``*`` does: columns may be called ``right?`` and ``answers[1]``.
+    """
+    if pattern in columns:
+        return [pattern]
+    any_text = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+    return [name for name in columns if any_text.fullmatch(name)]
 
 
 def _wide(samples: Samples, seen: Samples, columns: Any, where: str) -> Asked:

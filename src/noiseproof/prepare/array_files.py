@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.data.memory import check_fits
-from noiseproof.data.npz import read_arrays, unpacked_size
+from noiseproof.data.npz import class_names, read_arrays, unpacked_size
 from noiseproof.errors import DataError
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.forms import as_inputs, blurred
@@ -34,8 +34,9 @@ def read_array_file(path: Path, labelled: bool) -> Samples:
         raise DataError(
             f"{path}: {counted(len(inputs), 'row')} in X but {counted(len(labels), 'label')} in y"
         )
-    if labels is not None and "classes" in arrays and labels.dtype.kind in "iu":
-        labels = _named(labels, arrays["classes"], path)
+    if labels is not None and "classes" in arrays and labels.dtype.kind not in "US":
+        names = class_names(arrays["classes"], labels, path)
+        labels = np.array(names, dtype=object)[labels]
     return Samples(shown(path.name), inputs, labels, blurred=blurred(arrays["X"]))
 
 
@@ -49,14 +50,6 @@ def array_blocks(path: Path, rows: int) -> Iterator[Samples]:
         as_inputs(X, str(path))  # says what is wrong
     for start in range(0, len(X), rows):
         yield Samples(shown(path.name), as_inputs(X[start : start + rows], str(path)))
-
-
-def _named(labels: NDArray[Any], names: NDArray[Any], path: Path) -> NDArray[Any]:
-    if names.ndim != 1:
-        raise DataError(f"{path}: expected `classes` of shape (K,), got {names.shape}")
-    if len(labels) and (labels.min() < 0 or labels.max() >= len(names)):
-        raise DataError(f"{path}: a label in y is outside 0..{len(names) - 1}, the `classes`")
-    return np.asarray(names.astype(str)[labels])
 
 
 def _npy(path: Path, mmap_mode: Any = None) -> NDArray[Any]:

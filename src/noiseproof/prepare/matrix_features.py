@@ -121,6 +121,8 @@ def _refuse(same: bool, name: str) -> None:
 
 def _numbers(samples: Samples) -> NDArray[np.float32]:
     try:
+        if any(dtype.kind in "mMc" for dtype in samples.inputs.dtypes):
+            raise TypeError("dates, times and complex numbers are none")
         numbers = samples.inputs.to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         raise DataError(f"{samples.name}: the model reads rows of numbers alone") from None

@@ -61,8 +61,10 @@ def as_text(column: Any) -> tuple[NDArray[np.int64], list[str]]:
     """
     import pandas as pd
 
-    if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
-        column = column.astype("Int64")
+    if pd.api.types.is_float_dtype(column):
+        present = column.dropna().to_numpy(np.float64)
+        if (present[np.isfinite(present)] % 1 == 0).all() and (np.abs(present) < 2**63).all():
+            column = column.astype("Int64")
     try:
         codes, values = pd.factorize(column)
     except TypeError:
