@@ -153,10 +153,13 @@ def test_a_file_that_no_run_wrote_is_not_renamed(record, tmp_path, name, text):
 def test_records_of_one_cell_that_disagree_are_not_believed(record, tmp_path):
     other = seeds(record, (2,))[0]
     row = record.history[-1]
-    better = replace(record.history[-1], test_accuracy=row.test_accuracy / 2)
+    shares = ("test_accuracy", "train_accuracy", "clean_part", "corrupted_part", "recovered")
+    worse = [replace(row, **{share: getattr(row, share) / 2}) for share in shares]
+    others = [replace(record, history=(*record.history[:-1], other)) for other in worse]
+    rate = replace(record, noise_rate=record.noise_rate / 2)
     failed = replace(record, failure="the loss is nan", status="failed")
-    for wrong in (replace(record, history=(*record.history[:-1], better)), failed):
-        folder = tmp_path / wrong.status
+    for number, wrong in enumerate([*others, rate, failed]):
+        folder = tmp_path / str(number)
         Store(folder / "a").put(record)
         Store(folder / "b").put(replace(record, seconds=record.seconds + 1))  # agrees
         Store(folder / "b").put(other)
@@ -217,6 +220,46 @@ def test_tidy(record, experiment, tmp_path):
         path.write_text("")
     store.tidy()
     assert set(tmp_path.iterdir()) == {files.record, other}
+
+
+@pytest.mark.parametrize("text", [None, "", "{}", '{"schema": 2}', "of another run"])
+def test_nobody_elses_checkpoint_is_tidied_away(record, tmp_path, text):
+    """Not a user's own beside a file of the same name, nor that of a run without a valid record."""
+    if text == "of another run":
+        text = json.dumps(record.to_dict())
+    mine = RunFiles(tmp_path, "bert")
+    mine.checkpoint.write_text("weeks of work")
+    if text is not None:
+        mine.record.write_text(text)
+    Store(tmp_path).tidy()
+    assert mine.checkpoint.read_text() == "weeks of work"
+    assert text is None or mine.record.read_text() == text
+
+
+@pytest.mark.parametrize(
+    "change", [{"noise": "symmetric:0.8"}, {"dataset": "mnist"}, {"loss": "MAE"}, {"seed": 9}]
+)
+def test_a_record_of_another_run_is_not_this_runs(record, experiment, tmp_path, change):
+    """Whatever stands under the name of a run: its record is believed, no other."""
+    files = RunFiles.of(tmp_path, experiment)
+    files.record.write_text(json.dumps(identified(replace(record, **change)).to_dict()))
+    store = Store(tmp_path / "copy")
+    store.path.mkdir()
+    shutil.copy(files.record, store.path)
+    assert store.records() == {}
+    assert "another run" in store.damaged[0]
+    assert complete(experiment, tmp_path, ONE).loss == "CE"
+    assert Record.read(files.record).key == record.key
+
+
+def test_rows_of_a_column_are_trained_with_the_same_labels(record, tmp_path):
+    store = Store(tmp_path)
+    store.put(record)
+    store.put(identified(replace(record, loss="MAE")))
+    store.put(identified(replace(record, loss="MAE", seed=2, noise_hash="a" * 64)))
+    assert verify_store(store).problems == ()
+    store.put(identified(replace(record, loss="FL", noise_hash="b" * 64)))
+    assert ["different labels" in line for line in verify_store(store).problems] == [True]
 
 
 def test_two_processes_never_work_on_one_run(experiment, record, tmp_path):

@@ -30,13 +30,13 @@ class RunFiles:
     name: str
 
     @classmethod
-    def of(cls, out: Path, experiment: Experiment) -> "RunFiles":
-        """Return the files of an experiment under ``out``, named by its words and its hash.
+    def of(cls, out: Path, run: Experiment | Record) -> "RunFiles":
+        """Return the files of a run under ``out``, named by its words and its hash.
 
         Two experiments that differ in anything have different files.
         """
-        words = f"{experiment.dataset} {experiment.loss} {experiment.noise} seed{experiment.seed}"
-        return cls(out, file_name(words, experiment.identity))
+        words = f"{run.dataset} {run.loss} {run.noise} seed{run.seed}"
+        return cls(out, file_name(words, run.identity))
 
     @property
     def checkpoint(self) -> Path:
@@ -56,15 +56,18 @@ class RunFiles:
     def finished(self) -> Record | None:
         """Return the record of a finished run, None where it is not finished.
 
-        A file that is not a whole, valid record is set aside: the run is not finished.
+        A file that is not a whole, valid record of this run is set aside: it is not finished.
         """
         if not self.record.exists():
             return None
         try:
-            return Record.read(self.record)
+            record = Record.read(self.record)
         except DataError:
+            record = None
+        if record is None or RunFiles.of(self.out, record) != self:
             set_aside(self.record)
             return None
+        return record
 
     def clear(self) -> None:
         """Remove the files, to start over."""

@@ -17,7 +17,6 @@ from noiseproof.results.record import SCHEMA, Record
 from noiseproof.results.run_files import (
     RECORD_NAME,
     RunFiles,
-    file_name,
     is_run_file,
     lock_file,
     set_aside,
@@ -143,9 +142,7 @@ class Store:
 
     def files(self, record: Record) -> RunFiles:
         """Return where the files of a record's run are: where the record was found, or belongs."""
-        words = f"{record.dataset} {record.loss} {record.noise} seed{record.seed}"
-        folder = self._folders.get(record.identity, self.path)
-        return RunFiles(folder, file_name(words, record.identity))
+        return RunFiles.of(self._folders.get(record.identity, self.path), record)
 
     def check_writable(self) -> None:
         """Raise an error now where a record could not be written later."""
@@ -163,8 +160,10 @@ class Store:
     def tidy(self) -> None:
         """Remove checkpoints of finished runs, which were killed just after their record."""
         for path in self.path.glob("*.checkpoint.pt"):
-            if path.with_name(path.name.replace(".checkpoint.pt", ".json")).exists():
-                path.unlink(missing_ok=True)
+            files = RunFiles(self.path, path.name.removesuffix(".checkpoint.pt"))
+            with suppress(DataError, OSError):  # no record: of a run under way, or somebody else's
+                if RunFiles.of(self.path, Record.read(files.record)) == files:
+                    path.unlink(missing_ok=True)
 
     def _files(self) -> Iterator[Path]:
         if self.is_packed:
@@ -206,7 +205,7 @@ class Store:
             if _is_other_schema(values):
                 return
             record = Record.from_dict(values)
-            if name and not record.identity.startswith(name[1]):
+            if name and RunFiles.of(path.parent, record).record.name != path.name:
                 raise DataError("the record of another run under this name")
         except FileNotFoundError:
             return
@@ -240,16 +239,26 @@ def _disagree(several: list[Found]) -> bool:
     return len({result(found.record) for found in several}) > 1
 
 
-def result(record: Record) -> tuple[str, str, float | None]:
-    """Return what two records of one cell must agree in."""
-    return record.identity, record.status, record.accuracy
+def result(record: Record) -> tuple[Any, ...]:
+    """Return what two records of one cell must agree in: all that the last epoch measured."""
+    last = record.outcome.last if record.status == "done" else None
+    measured = last and (
+        last.test_accuracy,
+        last.held_out,
+        last.train_accuracy,
+        last.clean_part,
+        last.corrupted_part,
+        last.recovered,
+    )
+    return record.identity, record.status, record.noise_rate, measured
 
 
 def _dispute(several: list[Found]) -> Dispute:
     record = several[0].record
     said = [_say(found.record) for found in several]
     if len(set(said)) == 1:
-        said.append(f"other records of {record.dataset} are of other data")
+        other = f"other records of {record.dataset} are of other data"
+        said.append("other shares of the labels" if _disagree(several) else other)
     what = f"{record.loss} on {record.dataset} with noise {record.noise}, seed {record.seed}"
     paths = tuple(dict.fromkeys(found.path for found in several))
     return Dispute(record.place, record.seed, paths, f"{what}: {' but '.join(dict.fromkeys(said))}")

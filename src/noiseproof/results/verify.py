@@ -22,12 +22,13 @@ class Verification:
 
 
 def verify_store(store: Store) -> Verification:
-    """Check every record: its fields, its hashes, its data, and that no two disagree."""
+    """Check every record: its fields, hashes, data and labels, and that no two disagree."""
     records = store.records()
     problems = (
         *store.damaged,
         *map(str, store.disputes.values()),
         *_under_a_known_name(records.values()),
+        *_with_other_labels(records.values()),
     )
     return Verification(len(records), problems)
 
@@ -44,3 +45,21 @@ def _under_a_known_name(records: Iterable[Record]) -> Iterable[str]:
             f"{count} of {dataset} were run on other data than the published "
             f"(fingerprint {fingerprint[:12]}); no table shows them"
         )
+
+
+def _with_other_labels(records: Iterable[Record]) -> Iterable[str]:
+    """Find columns whose rows were not trained with the same noisy labels."""
+    drawn: dict[tuple[object, ...], dict[str, Record]] = {}
+    for record in records:
+        place, recipe = record.place, record.recipe
+        sizes = recipe.train_size, recipe.held_out, recipe.exact
+        labels = drawn.setdefault((place.data, place.noise, record.seed, sizes), {})
+        labels.setdefault(record.noise_hash, record)
+    for found in drawn.values():
+        if len(found) > 1:
+            one, other, *_ = found.values()
+            yield (
+                f"{one.dataset} with noise {one.noise}, seed {one.seed}: {one.loss} and "
+                f"{other.loss} were trained with different labels (shares of wrong ones "
+                f"{one.noise_rate:.4f} and {other.noise_rate:.4f})"
+            )
