@@ -1,15 +1,19 @@
 """A row whose loss is in the user's own Python file."""
 
 import sys
+from dataclasses import replace
 
 import pytest
+import torch
 from small_grid import write_grid
 
 import noiseproof as nf
+from noiseproof import data, train
 from noiseproof.cli import main
 from noiseproof.errors import ParameterError
 from noiseproof.losses import own
 from noiseproof.results import Store
+from noiseproof.train.progress import Watcher
 
 FILE = """
 import torch
@@ -157,9 +161,11 @@ def test_a_grid_file_runs_no_code(capsys, tmp_path):
     assert "a grid file runs no code; add the row by --add-loss" in err
 
 
-def test_code_that_is_not_in_the_file_is_not_recorded(tmp_path):
+def test_code_that_is_not_in_the_file_is_not_recorded(tmp_path, monkeypatch):
     """It could change, and the cells of the old code would stand for the new."""
-    (tmp_path / "mine_helper.py").write_text(MAE.replace("Fussy", "Fussier"))
+    (tmp_path / "installed").mkdir()
+    (tmp_path / "installed/mine_helper.py").write_text(MAE.replace("Fussy", "Fussier"))
+    monkeypatch.syspath_prepend(tmp_path / "installed")
     inside = "def made():\n    class Inner(nf.Pointwise):\n"
     inside += "        def value(self, log_u):\n            return -log_u\n    return Inner()\n"
     text = f"import noiseproof as nf\nimport mine_helper\nfrom mine_helper import *\n{inside}"
@@ -176,3 +182,86 @@ def test_code_that_is_not_in_the_file_is_not_recorded(tmp_path):
 def test_a_file_is_read_as_python_reads_it(tmp_path, first):
     (tmp_path / "mine.py").write_bytes(first + MAE.encode())
     assert str(own.recorded_loss("mine.py:Fussy")).startswith("Fussy_")
+
+
+DRAWS = """
+import torch
+import noiseproof as nf
+
+class Draws(nf.Pointwise):
+    def value(self, log_u):
+        return -log_u * torch.rand_like(log_u)
+
+class Lies(nf.Pointwise):
+    random = True
+    def value(self, log_u):
+        return -log_u * torch.rand_like(log_u)
+
+class Counts(nf.Pointwise):
+    calls = 0
+    def value(self, log_u):
+        self.calls += 1
+        return -log_u * self.calls
+
+class Told(nf.Pointwise):
+    random = True
+    def value(self, log_u):
+        return -log_u * torch.rand(log_u.shape, generator=self.generator)
+"""
+
+
+@pytest.mark.parametrize("name", ["Draws", "Lies", "Counts", "2*Draws() + CE"])
+def test_a_loss_that_cannot_be_repeated_is_refused(tmp_path, name):
+    (tmp_path / "mine.py").write_text(DRAWS)
+    with pytest.raises(ParameterError, match="gives other values when it is called again"):
+        own.recorded_loss(f"mine.py:{name}")
+
+
+@pytest.mark.parametrize("name", ["Told", "CE + 2*Told()", "NLNL()"])
+def test_a_loss_that_draws_by_its_generator_is_repeated(tmp_path, name):
+    (tmp_path / "mine.py").write_text(DRAWS)
+    text = str(own.recorded_loss(f"mine.py:{name}"))
+    recipe = train.Recipe(network="linear", epochs=2, train_size=200)
+    one, other = (train.prepare(data.load("digits"), recipe, text) for _ in range(2))
+    whole = one.run()[0]
+    torch.rand(7)  # what another cell of the process drew
+    half = tmp_path / "half.pt"
+    with pytest.raises(KeyboardInterrupt):
+        other.run(checkpoint=half, watch=StopAfter(1))
+    assert shown(other.run(checkpoint=half)[0]) == shown(whole)
+
+
+class StopAfter(Watcher):
+    """Ends a run after some epochs."""
+
+    def __init__(self, epochs):
+        self.epochs = epochs
+
+    def epoch(self, row):
+        if row.number == self.epochs:
+            raise KeyboardInterrupt
+
+
+def shown(outcome):
+    return [replace(row, seconds=0) for row in outcome.history]
+
+
+@pytest.mark.parametrize(
+    "line", ["import helper", "from helper import SCALE", "import pack.helper", "import space.one"]
+)
+@pytest.mark.parametrize("inside", [False, True])
+def test_code_of_the_files_folder_is_refused(tmp_path, line, inside):
+    """A change of it would not be seen: the digest is that of one file."""
+    for place in ("helper.py", "pack/__init__.py", "pack/helper.py", "space/one.py"):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_text("SCALE = 2.0")
+    text = MAE.replace("return", f"{line}\n        return", 1) if inside else f"{line}\n{MAE}"
+    (tmp_path / "mine.py").write_text(text)
+    with pytest.raises(ParameterError, match="from its own folder"):
+        own.recorded_loss("mine.py:Scaled")
+
+
+def test_installed_packages_may_be_imported_wherever_they_are(tmp_path):
+    (tmp_path / "numpy").mkdir()  # a folder of that name is not the package
+    (tmp_path / "mine.py").write_text(f"import numpy.linalg, noiseproof.noise\n{MAE}")
+    own.recorded_loss("mine.py:Scaled")

@@ -61,6 +61,8 @@ class Loss(Written, nn.Module):
     symmetric: ClassVar[bool] = False
     bounded: ClassVar[bool] = True
     random: ClassVar[bool] = False
+    #: What a random loss draws by, as ``torch.rand(..., generator=self.generator)``.
+    generator: ClassVar[torch.Generator | None] = None
     #: Whether a label whose logit is -inf costs infinity, as torch's cross entropy has it.
     infinite: ClassVar[bool] = False
     #: Whether this is plain cross entropy, -log u, whatever its options.

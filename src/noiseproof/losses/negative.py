@@ -1,4 +1,4 @@
-"""Negative learning."""
+"""Negative learning, and the source of the draws of losses that draw."""
 
 from typing import Any, ClassVar
 
@@ -27,10 +27,6 @@ class NLNL(Loss):
     bounded: ClassVar[bool] = False
     random: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.generator: torch.Generator | None = None
-
     def per_sample(self, log_p: Tensor, target: Tensor) -> Tensor:
         """Return -log(1 - p_k) for a wrong class k of each row."""
         classes = _at_least_two(log_p)
@@ -55,3 +51,10 @@ def _at_least_two(log_p: Tensor) -> int:
     if log_p.shape[-1] < 2:
         raise ShapeError("NLNL needs at least 2 classes: with one there is no wrong one to draw")
     return log_p.shape[-1]
+
+
+def seed_draws(loss: Loss, generator: torch.Generator | None) -> None:
+    """Let every part of a loss that draws at random do so by ``generator``."""
+    for part in loss.modules():
+        if isinstance(part, Loss) and part.random:
+            part.generator = generator  # type: ignore[misc]

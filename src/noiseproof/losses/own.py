@@ -1,5 +1,6 @@
 """A loss of the user's own Python file or module, named as ``mine.py:Loss``."""
 
+import ast
 import hashlib
 import importlib
 import inspect
@@ -8,6 +9,7 @@ import tokenize
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +20,7 @@ from noiseproof.errors import NoiseproofError, ParameterError, did_you_mean
 from noiseproof.files import check_plain
 from noiseproof.losses.base import Loss, registry
 from noiseproof.losses.expression import loss
+from noiseproof.losses.negative import seed_draws
 
 #: Letters of a file's SHA-256 in the name of a loss that is recorded.
 MARK = 8
@@ -101,7 +104,13 @@ def recorded_loss(text: str) -> Loss:
         raise ParameterError(
             f"{where} is no file: name the loss as in mine.py:Loss, for its code to be recorded"
         )
-    module = _file(where).record()
+    file = _file(where)
+    module = file.record()
+    if neighbour := _neighbour(file):
+        raise ParameterError(
+            f"{where} imports {neighbour} from its own folder: put that code into the file, for it "
+            "to be recorded"
+        )
     with errors_of_its_own(text):
         found = _found(what, module, where)
     for part in found.modules():
@@ -129,6 +138,11 @@ def _check_text(found: Loss, text: str) -> None:
                 f"{text} is not the loss that its text {str(found)!r} builds: what changes it "
                 "has to be a parameter, as in a: float = nf.parameter(default=1)"
             )
+        if not _is_repeatable(found):
+            raise ParameterError(
+                f"{text} gives other values when it is called again, so its record could not be "
+                "repeated: a loss that draws has random = True and draws by self.generator"
+            )
 
 
 def _is_same(one: Loss, other: Loss) -> bool:
@@ -139,6 +153,38 @@ def _is_same(one: Loss, other: Loss) -> bool:
             torch.manual_seed(0)
             values.append(each.class_rows(logits))
     return torch.equal(*(value.nan_to_num() for value in values))
+
+
+def _is_repeatable(found: Loss) -> bool:
+    """Return whether a loss is the same in every call, whatever was drawn or counted before."""
+    logits = torch.linspace(-4, 3, 12, dtype=torch.float64).reshape(3, 4)
+    values = []
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        for _ in range(2):
+            seed_draws(found, torch.Generator().manual_seed(0))
+            values.append(found(logits, torch.arange(3)))
+        seed_draws(found, None)
+    return torch.equal(*(value.nan_to_num() for value in values))
+
+
+def _neighbour(file: LossFile) -> str | None:
+    """Return a module of the file's own folder that its code imports anywhere."""
+    folder = Path(file.path).parent
+    for node in ast.walk(ast.parse(file.text)):
+        names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        for name in (name.partition(".")[0] for name in names):
+            if name not in ("", "noiseproof") and _is_in(folder, name):
+                return name
+    return None
+
+
+def _is_in(folder: Path, name: str) -> bool:
+    spec = PathFinder.find_spec(name, [str(folder), *sys.path])
+    places = [folder / f"{name}.py", folder / name / "__init__.py", folder / name]
+    found = [spec.origin, *(spec.submodule_search_locations or ())] if spec else []
+    return any(place and Path(place) in places for place in found)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from noiseproof.errors import ParameterError
 from noiseproof.losses import CE, NLNL, Loss
+from noiseproof.losses.negative import seed_draws
 
 
 class Term(NamedTuple):
@@ -29,7 +30,7 @@ class Method:
 
     def start(self, epoch: int, generator: torch.Generator) -> None:
         """Begin an epoch, whose random numbers come from ``generator`` (on the run's device)."""
-        _set_generator(self.loss, generator)
+        seed_draws(self.loss, generator)
 
     def __call__(self, logits: Tensor, labels: Tensor) -> Term:
         """Return the loss of a batch."""
@@ -92,9 +93,3 @@ def make_method(name: str, loss: Loss, epochs: int) -> Method:
     if not isinstance(loss, NLNL):
         raise ParameterError(f"the method nlnl trains with the loss NLNL, not with {loss}")
     return StagedNLNL(epochs)
-
-
-def _set_generator(loss: Loss, generator: torch.Generator) -> None:
-    for module in loss.modules():
-        if isinstance(module, NLNL):
-            module.generator = generator
