@@ -1,12 +1,14 @@
 import numpy as np
+import pytest
 import torch
 from PIL import Image
 from tiny_runs import ONE, tiny_data
 
-from noiseproof.data import LazyImages, Normalisation, TrainTest
-from noiseproof.train import Recipe, World, prepare
+from noiseproof.data import LazyImages, Normalisation, TrainTest, load
+from noiseproof.errors import ParameterError
+from noiseproof.train import Machine, Recipe, World, prepare
 from noiseproof.train.augment import Pipeline
-from noiseproof.train.batches import FileBatches, MemoryBatches
+from noiseproof.train.batches import FileBatches, MemoryBatches, check_batch
 
 CPU = torch.device("cpu")
 
@@ -72,3 +74,14 @@ def test_images_in_files_can_be_trained_on(tmp_path):
     experiment = prepare(TrainTest(lazy, lazy), recipe, "CE", "symmetric:0.2")
     outcome, _ = experiment.run(ONE)
     assert (outcome.status, len(experiment.train)) == ("done", 8)
+
+
+@pytest.mark.parametrize(("count", "batch", "size"), [(1, 64, 1), (3, 64, 2), (100, 3, 2)])
+def test_a_run_that_would_train_on_nothing_is_refused(count, batch, size):
+    world = World(size=size)
+    with pytest.raises(ParameterError, match=f"at least {2 * size} samples"):
+        check_batch(count, batch, world)
+    recipe = Recipe(network="linear", epochs=1, train_size=count, batch=batch)
+    experiment = prepare(load("digits"), recipe, "CE")
+    with pytest.raises(ParameterError, match=f"at least {2 * size} samples"):
+        experiment.job(Machine(world=world))

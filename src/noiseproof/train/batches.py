@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from noiseproof.data import Dataset, LazyImages
+from noiseproof.errors import ParameterError
 from noiseproof.train.augment import Pipeline
 from noiseproof.train.parallel import World
 from noiseproof.train.streams import epoch_stream, torch_generator
@@ -33,6 +34,17 @@ class Batches(Protocol):
         """Yield every sample once, as it is; this process's part of them."""
 
 
+def check_batch(count: int, batch: int, world: World) -> None:
+    """Raise ParameterError where not one batch of an epoch would be trained on.
+
+    >>> check_batch(1000, 4, World(size=2))
+    """
+    for number, what in ((count, "samples to train on"), (batch, "samples a batch")):
+        if number < 2 * world.size:
+            shared = f" for {world.size} processes" if world.size > 1 else ""
+            raise ParameterError(f"expected at least {2 * world.size} {what}{shared}, got {number}")
+
+
 def _plan(
     count: int, batch: int, world: World, pipeline: Pipeline, seed: int, epoch: int
 ) -> Iterator[tuple[Tensor, list[Tensor]]]:
@@ -41,7 +53,7 @@ def _plan(
     generator = torch_generator(epoch_stream(seed, "augmentation", epoch))
     for index in torch.split(order, batch):
         if len(index) < 2 * world.size:
-            return  # batch norm needs two samples of every process
+            return  # the last batch of the epoch: batch norm needs two samples of every process
         part = world.part(len(index))
         yield index[part], [numbers[part] for numbers in pipeline.draw(len(index), generator)]
 

@@ -18,7 +18,7 @@ from noiseproof.noise import Corruption, Noise, parse, stream
 from noiseproof.noise.corruption import human_corruption
 from noiseproof.noise.spec import HumanNoise, InstanceNoise
 from noiseproof.train.augment import Pipeline
-from noiseproof.train.batches import open_batches
+from noiseproof.train.batches import check_batch, open_batches
 from noiseproof.train.checkpoint import State, load_checkpoint, save_checkpoint
 from noiseproof.train.loop import Job, fit
 from noiseproof.train.machine import Machine, default_threads
@@ -122,6 +122,7 @@ class Experiment:
             like: a job on the same data, whose batches are taken rather than made again.
         """
         recipe, device, world = self.recipe, machine.device, machine.world
+        check_batch(len(self.train), recipe.batch, world)
         network = models.build(
             recipe.network,
             len(self.train.classes),
