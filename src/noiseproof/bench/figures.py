@@ -94,6 +94,11 @@ class Material:
         return found
 
     @property
+    def problems(self) -> tuple[str, ...]:
+        """A line for each damaged file, and each cell of the grid whose records disagree."""
+        return (*self.collected.damaged, *map(str, self.collected.disputed))
+
+    @property
     def classes(self) -> tuple[str, ...]:
         """The names of the classes."""
         names: tuple[str, ...] = self.whole.train.classes
@@ -124,7 +129,8 @@ def gather(
     """
     grid, records = selection.grid(name), store.records()
     recipes = [grid] if selection.recipe else variants(grid)
-    found = [Collected(variant, records) for variant in recipes]
+    read = records, tuple(store.damaged), store.disputes
+    found = [Collected(variant, *read) for variant in recipes]
     most = max(found, key=lambda c: c.counts["done"])
     return Material(most, store, data, name, selection, progress)
 

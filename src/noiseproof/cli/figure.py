@@ -83,5 +83,6 @@ def _of_runs(
 
     draw, own_grid, own_rows = figures.FIGURES[name]
     shown = selection if selection.rows else replace(selection, rows=own_rows)
-    drawn = draw(figures.gather(grid or own_grid, Store(store), data, shown, progress))
-    return drawn.figure, drawn.remarks
+    material = figures.gather(grid or own_grid, Store(store), data, shown, progress)
+    drawn = draw(material)
+    return drawn.figure, (*drawn.remarks, *material.problems)
