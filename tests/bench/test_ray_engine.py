@@ -265,3 +265,17 @@ def test_the_engine_hears_the_last_epoch_of_each_cell():
             ray_task.Sender(wire, key).epoch(SimpleNamespace(number=number, test_accuracy=0.5))
     assert post.take() == {"a": News(2, 0.5), "b": News(1, 0.5)}
     assert post.take() == {}
+
+
+def test_no_path_of_a_cell_depends_on_the_working_directory(tmp_path, monkeypatch):
+    """A node has another one."""
+    monkeypatch.chdir(tmp_path)
+    rows = [",".join("1" if i == j else "0" for j in range(10)) for i in range(10)]
+    (tmp_path / "T.csv").write_text("\n".join(rows))
+    (tmp_path / "mine.toml").write_text(
+        'dataset = "digits"\nnoises = ["matrix:T.csv"]\n[rows]\nCE = "CE"\n'
+    )
+    cell = load_grid("mine.toml").cells()[0]
+    sent = ray_engine._absolute(cell)
+    assert sent.noise == f"matrix:{tmp_path / 'T.csv'}"
+    assert sent.key == cell.key

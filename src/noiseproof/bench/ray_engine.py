@@ -137,7 +137,7 @@ class Tasks:
     def _done_meanwhile(self, cell: Cell) -> Record | None:
         for path in set(self.store.path.glob("*.json")) - self.seen:
             self.seen.add(path)
-            with suppress(DataError):
+            with suppress(DataError, OSError):  # not a record, or not for us to read
                 record = Record.read(path)
                 self.found[record.key] = record
         found = self.found.get(cell.key)
@@ -189,7 +189,10 @@ def _post() -> Any:
 
 
 def _absolute(cell: Cell) -> Cell:
-    """Return the cell with absolute paths to the user's own data and encoder."""
+    """Return the cell with absolute paths to the user's own data, matrix and encoder."""
+    if cell.matrix:
+        path = Path(cell.noise.removeprefix("matrix:"))
+        cell = replace(cell, noise=f"matrix:{path.absolute()}")
     if cell.fingerprint:
         cell = replace(cell, dataset=str(Path(cell.dataset).absolute()))
     if cell.encoder and Path(cell.encoder).exists():
