@@ -1,6 +1,7 @@
 """The table of annotators, and the items to ask about again."""
 
 import numpy as np
+import pytest
 from crowds import ask_crowd, blobs, centroids
 
 from noiseproof.crowd.answers import Answers
@@ -86,6 +87,14 @@ def test_more_answers_help_and_doubtful_items_come_first():
     assert abs(found.right[0] - sure.mean()) < 1e-9
     shares = [right for _, right in found.doubtful]
     assert shares == sorted(shares)
+
+
+@pytest.mark.parametrize("items", [40, 150, 3000])
+def test_one_more_answer_for_all_brings_the_sum_of_what_it_brings_each(items):
+    _, true = blobs(items, 3)
+    answers = ask_crowd(true, [0.7] * 6, 3)
+    found = ask(agree(answers), counts(answers))
+    assert found.right[1] == pytest.approx(found.right[0] + found.gain.sum() / items, abs=0.006)
 
 
 def test_what_more_answers_are_said_to_bring_is_what_they_bring():

@@ -19,7 +19,8 @@ from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load
 from noiseproof.fitting.predict import predict_file
 from noiseproof.fitting.summary import against_cross_entropy, lines
-from noiseproof.learn.decide import points
+from noiseproof.learn.decide import may_mislead, points
+from noiseproof.learn.learn import CHECKED
 from noiseproof.noise import TransitionMatrix, estimate, symmetric
 from noiseproof.prepare.read import read
 
@@ -390,7 +391,8 @@ def test_a_class_that_is_never_predicted_is_said():
 def test_noisy_labels_that_may_mislead_say_nothing_of_true_ones(least):
     found = SimpleNamespace(
         compared=True, is_cross_entropy=False, test=None, gain=-0.1, true_gain=-0.14,
-        estimate=SimpleNamespace(clean_level_interval=(least, 4.0)),
+        learned=SimpleNamespace(compared_by="held-out noisy labels"),
+        misled=may_mislead(SimpleNamespace(clean_level_interval=(least, 4.0))),
     )  # fmt: skip
     line = against_cross_entropy(found)
     assert line.startswith("10.0 points worse than cross entropy on held-out noisy labels")
@@ -474,6 +476,23 @@ def test_cross_entropy_is_measured_on_the_same_labels(monkeypatch, compared, hel
     # The baseline saw most of these rows: what it predicts for them held out differs for few.
     alike = learned.plainly == learned.baseline.probabilities(X.astype(np.float32)).argmax(1)
     assert alike.mean() > 0.95
+
+
+@pytest.mark.parametrize("compared", [120, 300])
+def test_a_gain_on_checked_labels_is_worth_what_it_is(monkeypatch, compared):
+    for name in ("SAMPLE", "MOST", "LEAST"):
+        monkeypatch.setattr(f"noiseproof.learn.grow.{name}", compared)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    true = (X.prod(axis=1) > 0).astype(int)  # nothing for a linear model
+    labels = np.where(rng.random(300) < 0.4, 1 - true, true)
+    found = fit(X, labels, learners=["discriminant", "linear"], trusted=(range(200), true[:200]))
+    right = [(p == true)[200:].mean() for p in (found.predict(X), found.learned.plainly)]
+    assert found.true_gain == pytest.approx(right[0] - right[1], abs=0.15)
+    assert found.learned.checked_share > 0.6
+    line = against_cross_entropy(found)
+    assert f"on {CHECKED}, worth about {100 * found.true_gain:.1f} points" in line
+    assert f"share predicted of {CHECKED}" in found.report
 
 
 @pytest.mark.parametrize("learners", [["neighbours"], ["discriminant"], ["bayes"]])

@@ -66,7 +66,7 @@ def test_says_what_was_compared_and_why(noisy):
     assert accuracies == sorted(accuracies, reverse=True)
     assert learned.plain.name in {candidate.name for candidate in learned.comparison}
     assert {c.treatment for c in learned.comparison} >= {PLAIN, "em", "drop"}
-    assert "held-out noisy labels" in learned.why
+    assert "held-out labels" in learned.why
     assert steps.names == [
         "compare learners", "compare losses", "treat doubtful labels", "train",
     ]  # fmt: skip

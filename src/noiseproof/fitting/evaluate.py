@@ -114,15 +114,24 @@ def estimated(
     return Accuracy(float(likely.mean()), low, high, METHOD)
 
 
-def gain_on_true(gain: float, noise: TransitionMatrix, prior: Sequence[float] | Doubles) -> float:
+def gain_on_true(
+    gain: float, noise: TransitionMatrix, prior: Sequence[float] | Doubles, checked: float = 0.0
+) -> float:
     """Return about how much a gain on noisy labels is worth on true ones.
 
     Correcting a prediction from j to the true class i gains T_ii - T_ij noisy labels.
 
-    >>> round(gain_on_true(0.05, TransitionMatrix([[0.7, 0.3], [0.3, 0.7]]), [0.5, 0.5]), 3)
-    0.125
+    Args:
+        gain: the gain.
+        noise: the noise of the labels.
+        prior: the share of each class.
+        checked: how much of the gain was measured on labels that are true, from 0 to 1.
+
+    >>> T = TransitionMatrix([[0.7, 0.3], [0.3, 0.7]])
+    >>> round(gain_on_true(0.05, T, [0.5, 0.5]), 3), gain_on_true(0.05, T, [0.5, 0.5], checked=1)
+    (0.125, 0.05)
     """
     weights = np.asarray(prior, dtype=np.float64) / np.sum(prior)
     kept = float(weights @ np.diag(noise.matrix))
-    slope = kept - (1 - kept) / (len(noise) - 1)
+    slope = checked + (1 - checked) * (kept - (1 - kept) / (len(noise) - 1))
     return gain / slope if slope > 0.05 else gain

@@ -17,6 +17,7 @@ from noiseproof.fitting.model import Model
 from noiseproof.fitting.reviewed import Reviewed
 from noiseproof.fitting.summary import summarise
 from noiseproof.fitting.tested import Test
+from noiseproof.learn.decide import may_mislead
 from noiseproof.learn.learn import Learned
 from noiseproof.noise import EstimatedTransition
 from noiseproof.prepare.checks import Checked
@@ -193,10 +194,10 @@ class Fitted:
 
     @property
     def gain(self) -> float:
-        """The gain over plain cross entropy on held-out noisy labels.
+        """The gain over plain cross entropy on held-out labels.
 
-        By the rows and weights of the comparison, as in the reason for the choice. An ensemble
-        counts there as it does on labels that had no part in picking it.
+        By the rows, labels and weights of the comparison, as in the reason for the choice. An
+        ensemble counts there as it does on labels that had no part in picking it.
         """
         # Of many rows, the model and the baseline were trained on all after the comparison.
         learned = self.learned
@@ -206,7 +207,13 @@ class Fitted:
     @property
     def true_gain(self) -> float:
         """The estimated gain over plain cross entropy on true labels."""
-        return evaluate.gain_on_true(self.gain, self.estimate, self.estimate.prior)
+        found, checked = self.estimate, self.learned.checked_share
+        return evaluate.gain_on_true(self.gain, found, found.prior, checked)
+
+    @property
+    def misled(self) -> bool:
+        """Whether held-out labels may rank models otherwise than true ones would."""
+        return may_mislead(self.estimate) and self.learned.checked_share < 0.5
 
     @property
     def report(self) -> str:

@@ -10,7 +10,6 @@ from noiseproof.fitting.map import Map, told
 from noiseproof.fitting.review import montage, review_data
 from noiseproof.fitting.summary import against_cross_entropy, doubtful_line
 from noiseproof.fitting.telling import shorten
-from noiseproof.learn.decide import may_mislead
 from noiseproof.report.charts import bar_chart, heat_map
 from noiseproof.report.page import render
 
@@ -43,7 +42,7 @@ def fit_page(fitted: "Fitted") -> str:
         learned=learned,
         version=noiseproof.__version__,
         verdict=against_cross_entropy(fitted),
-        misled=may_mislead(estimate),
+        misled=fitted.misled,
         worst=_worst(estimate, names),
         matrix=heat_map(estimate.matrix, names, title="how labels go wrong"),
         bars=_bars(fitted),
@@ -99,7 +98,7 @@ def _bars(fitted: "Fitted") -> Any:
     shown = list(reversed(candidates.values()))
     return bar_chart(
         {c.name: c.noisy_accuracy for c in shown},
-        title="held-out noisy labels predicted",
+        title=f"share predicted of {fitted.learned.compared_by}",
         spread={c.name: c.standard_error for c in shown},
         highlight=[fitted.recipe],
     )

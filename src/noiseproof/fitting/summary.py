@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import noiseproof
-from noiseproof.learn.decide import may_mislead, points
+from noiseproof.learn.decide import points
 from noiseproof.progress import counted
 
 if TYPE_CHECKING:
@@ -86,10 +86,11 @@ def against_cross_entropy(fitted: "Fitted") -> str:
             f"with cross entropy {100 * plain:.1f} %"
         )
     gain = points(fitted.gain, "better", "worse")
-    if may_mislead(fitted.estimate):
-        return f"{gain} than cross entropy on held-out noisy labels, which may mislead here"
+    by = fitted.learned.compared_by
+    if fitted.misled:
+        return f"{gain} than cross entropy on {by}, which may mislead here"
     return (
-        f"{gain} than cross entropy on held-out noisy labels, worth about "
+        f"{gain} than cross entropy on {by}, worth about "
         f"{100 * fitted.true_gain:.1f} points on true ones"
     )
 

@@ -39,7 +39,8 @@ class Candidate:
         learner: the name of the learner.
         loss: the loss as text; None if it is not one of ours.
         treatment: the treatment of doubtful labels; ``"none"`` without one.
-        noisy_accuracy: the share of held-out *noisy* labels that it predicted.
+        noisy_accuracy: the share of held-out *noisy* labels that it predicted; checked rows count
+            by their checked labels, and more than others.
         standard_error: of that.
         seconds: of one core, all folds together.
         settings: of the learner; empty for an ensemble.
@@ -188,7 +189,7 @@ def reason(chosen: Trial, compared: Trial) -> str:
     gain, error = mean_and_error(chosen.right - compared.right, compared.share)
     how = _told(chosen.setting)
     return (
-        f"{how} predicts {points(gain)} of the held-out noisy labels than {_rival(compared)} "
+        f"{how} predicts {points(gain)} of the held-out labels than {_rival(compared)} "
         f"(standard error {100 * error:.1f})."
     )
 
@@ -210,7 +211,7 @@ def ensemble_reason(members: Sequence[Trial], compared: Trial, gain: float, erro
     names = dict.fromkeys(trial.setting.learner.name for trial in members)
     return (
         f"The mean of {len(members)} models ({', '.join(names)}) predicts "
-        f"{points(gain)} of the held-out noisy labels than {_rival(compared)} "
+        f"{points(gain)} of the held-out labels than {_rival(compared)} "
         f"(standard error {100 * error:.1f})."
     )
 

@@ -28,6 +28,8 @@ from noiseproof.progress import SILENT, Progress
 #: Below this many rows, held-out labels cannot tell one setting from another.
 FEW = 100
 MINUTES = 5.0
+#: What settings are compared by, without checked rows and with some.
+NOISY, CHECKED = "held-out noisy labels", "held-out labels, checked ones counting more"
 LATE = "the time was up before everything was tried; --minutes allows more"
 
 
@@ -62,6 +64,7 @@ class Learned:
         review: the checked rows; None if there are none.
         checked: for each checked row drawn at random, whether a model chosen and trained without
             it gets it right; None if there are none.
+        checked_share: how much of the comparison went by checked rows, from 0 to 1.
     """
 
     model: Ensemble
@@ -78,6 +81,12 @@ class Learned:
     labels: Labels
     review: Review | None = None
     checked: NDArray[np.bool_] | None = None
+    checked_share: float = 0.0
+
+    @property
+    def compared_by(self) -> str:
+        """What was compared by, in words."""
+        return CHECKED if self.checked_share else NOISY
 
     def suspects(self) -> Suspects:
         """Return the rows whose labels are doubtful; checked rows are not among them."""
@@ -159,6 +168,7 @@ def learn(
         chosen = compare(few, kinds, losses, search)
         if few.late and len(kept) == len(labels):
             notes.append(LATE)
+    told = 0.0 if part.review is None else float(chosen.plain.share[part.review.rows].sum())
     progress.step("train")
     used = few
     if len(kept) == len(labels):
@@ -201,6 +211,7 @@ def learn(
         labels=given,
         review=review,
         checked=chosen.checked,
+        checked_share=told,
     )
 
 
