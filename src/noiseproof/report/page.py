@@ -1,5 +1,6 @@
 """A page: one HTML file that needs no network and no other file."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from noiseproof import files
 from noiseproof.errors import ParameterError
+from noiseproof.progress import printable
 
 KINDS = (".html", ".htm")
 
@@ -22,6 +24,8 @@ _ENVIRONMENT = Environment(
 def render(template_name: str, **values: Any) -> str:
     """Return the text of a page; values are escaped unless they are ``Markup``.
 
+    Bytes of a file name that are not UTF-8 are shown as on a terminal, such as ``\\xe9``.
+
     A template extends ``base.html.j2``, which has the looks (light, dark, print, phone) and the
     script that shows the values of a chart.
 
@@ -29,7 +33,8 @@ def render(template_name: str, **values: Any) -> str:
         template_name: a file of ``report/templates``.
         values: what the template asks for; a missing one is an error.
     """
-    return _ENVIRONMENT.get_template(template_name).render(**values)
+    text = _ENVIRONMENT.get_template(template_name).render(**values)
+    return re.sub("[\ud800-\udfff]", lambda found: printable(found[0]), text)
 
 
 def check(path: Path) -> None:
