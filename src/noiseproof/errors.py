@@ -16,8 +16,8 @@
 Each message is one line, in the words of whoever made the mistake, and says the way out. The
 built-in base classes are there so that code written against torch keeps working.
 
-And one warning, DataWarning (UserWarning): columns that have changed since a model was fitted, or
-labels that may belong to other rows.
+And one warning, DataWarning (UserWarning): columns that have changed since a model was fitted,
+labels that may belong to other rows, or data that are not read.
 """
 
 from collections.abc import Iterable
@@ -57,7 +57,7 @@ class DataError(NoiseproofError, ValueError):
 
 
 class DataWarning(UserWarning):
-    """Columns that have changed since a model was fitted, or labels that may be of other rows."""
+    """Columns that have changed since the fit, labels that may be of other rows, unread data."""
 
 
 class FileError(NoiseproofError, OSError):

@@ -12,9 +12,9 @@ import torch
 from PIL import Image
 
 from noiseproof import data
+from noiseproof.cli import main
 from noiseproof.data.folder import read_folder
-from noiseproof.errors import DataError, ParameterError
-from noiseproof.progress import Progress
+from noiseproof.errors import DataError, DataWarning, ParameterError
 
 RNG = np.random.default_rng(0)
 PIXELS = RNG.integers(0, 256, (20, 6, 7, 3), np.uint8)
@@ -313,13 +313,14 @@ def test_a_folder_with_its_own_test_set(tmp_path, test):
     assert parts.train.shape == (1, 6, 7)
 
 
-def test_folders_and_pictures_beside_a_test_set_are_not_passed_over_in_silence(tmp_path):
+def test_folders_and_pictures_beside_a_test_set_are_not_passed_over_in_silence(tmp_path, capsys):
     for part in ("train", "test", "validation"):
         folder(tmp_path / part, mode="L")
-    said = []
-    progress = type("Heard", (Progress,), {"say": lambda _, line: said.append(line)})()
-    read_folder(tmp_path, progress=progress)
-    assert said == [f"{tmp_path}: train and test are read, and not validation"]
+    with pytest.warns(DataWarning, match=r": train and test are read, and not validation$"):
+        read_folder(tmp_path)
+    assert main(["train", str(tmp_path), "--loss", "CE", "--show", "--quiet"]) == 0
+    told = capsys.readouterr().err
+    assert told == f"warning: {tmp_path}: train and test are read, and not validation\n"
     Image.new("L", (7, 6)).save(tmp_path / "test" / "stray.png")
     with pytest.raises(DataError, match=r"test/stray.png: not in the folder of a class"):
         read_folder(tmp_path)

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from noiseproof.data import images
+from noiseproof.data.folder import strays
 from noiseproof.data.images import decode
 from noiseproof.encoders.pictures import PictureFiles
 from noiseproof.errors import DataError
@@ -144,11 +145,25 @@ def test_what_a_folder_holds_and_is_not_read_is_said(tmp_path):
         (tmp_path / name).write_bytes(b"...")
     found = read_image_folder(tmp_path, 4, labelled=True)
     assert found.labels == ["cat", "cat", "dog"]
-    assert found.notes == (
+    assert found.doubts == (
         "pictures that are not directly in the folder of a class are left out: 2, such as "
         "dog/old/1.png",
+    )
+    assert found.notes == (
         "files whose names are none of pictures are left out: 2, such as fox/0.heic",
     )
     (tmp_path / "dog" / "0.png").write_bytes(b"...")
     with pytest.raises(DataError, match=r"pictures of 'dog' can be read: dog/0.png \(of no known"):
         read_image_folder(tmp_path, 4, labelled=True)
+
+
+@pytest.mark.parametrize("hidden", [".a.png", "cat/.a.png", ".thumbnails/a.png", "dog/.old/a.png"])
+def test_what_is_hidden_is_nothing_to_fit_train_and_predict(tmp_path, hidden):
+    for name in ("cat/0.png", "dog/0.png", hidden):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (4, 4)).save(tmp_path / name)
+    fitted = read_image_folder(tmp_path, 4, labelled=True)
+    (predicted,) = image_blocks(tmp_path, 4, 10)
+    assert fitted.rows == predicted.rows == ["cat/0.png", "dog/0.png"]
+    assert fitted.notes == fitted.doubts == ()
+    assert strays(tmp_path) == []

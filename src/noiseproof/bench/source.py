@@ -1,5 +1,6 @@
 """What a grid must know about its data before it runs."""
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 from noiseproof import data
 from noiseproof.bench.encoded import encode, encoded
+from noiseproof.errors import DataWarning
 from noiseproof.known import KNOWN
 from noiseproof.results.key import is_known
 from noiseproof.train.experiment import fingerprint
@@ -69,5 +71,7 @@ def load_data(
     encoder: str = "",
 ) -> Any:
     """Load a data set, and keep it for the next cell of it: for data of the same fingerprint."""
-    whole = data.load_any(dataset, directory, label=label)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # told once, by who asked for the cells
+        whole = data.load_any(dataset, directory, label=label)
     return encode(whole, encoder) if encoder else whole

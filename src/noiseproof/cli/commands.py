@@ -1,7 +1,11 @@
 """Every command, and typer's own complaints as ours."""
 
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
+from typing import Any
 
 import typer.main
 
@@ -20,8 +24,8 @@ from noiseproof.cli import (  # noqa: F401  (each module adds its commands to th
     recommend,
     theory,
 )
-from noiseproof.cli.app import app
-from noiseproof.errors import ParameterError
+from noiseproof.cli.app import app, warn
+from noiseproof.errors import DataWarning, ParameterError
 
 #: Built once: whoever calls :func:`run` again, as the tests do, need not wait for it again.
 _COMMAND = typer.main.get_command(app)
@@ -31,7 +35,8 @@ def run(arguments: list[str] | None = None) -> int:
     """Parse the arguments (of the process if None), run the command, and return its exit code."""
     _refuse_empty(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = _COMMAND(arguments, standalone_mode=False)
+        with _warnings_in_a_line():
+            code = _COMMAND(arguments, standalone_mode=False)
     except typer.Exit as stop:
         code = stop.exit_code
     except typer.TyperException as error:
@@ -39,6 +44,23 @@ def run(arguments: list[str] | None = None) -> int:
     except typer.Abort:
         raise KeyboardInterrupt from None
     return code if isinstance(code, int) else 0
+
+
+@contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Print warnings about data as other lines are, whether or not the user wants quiet."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def shown(message: Any, category: type[Warning], *where: Any) -> None:
+            if issubclass(category, DataWarning):
+                warn(message, "warning")
+            else:
+                show(message, category, *where)
+
+        warnings.simplefilter("always", DataWarning)
+        warnings.showwarning = shown  # type: ignore[assignment]
+        yield
 
 
 def _refuse_empty(arguments: list[str]) -> None:

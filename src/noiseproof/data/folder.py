@@ -1,5 +1,6 @@
 """A user's own images: a folder with one sub-folder a class."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import torch
 
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
 from noiseproof.data.images import DECODERS, decode, is_image
-from noiseproof.errors import DataError
+from noiseproof.errors import DataError, DataWarning
 from noiseproof.progress import SILENT, Progress
 from noiseproof.threads import each
 
@@ -26,7 +27,7 @@ def read_folder(
     """Read images by class from ``cat/``, ``dog/``, ..., or from ``train/cat/``, ``test/cat/``, ...
 
     Without ``train`` and ``test`` (or ``val``, ``valid``, ``validation``), a fifth is held out.
-    Of several such folders the first in this order is read, and ``progress`` is told of the others.
+    Of several such folders the first in this order is read, with a warning about the others.
 
     Args:
         directory: the folder.
@@ -50,7 +51,8 @@ def read_folder(
         raise DataError(f"{stray}: not in the folder of a class; move it there")
     unread = [name for name in folders if name not in ("train", test)]
     if unread:
-        progress.say(f"{root}: train and {test} are read, and not {', '.join(unread)}")
+        what = f"{root}: train and {test} are read, and not {', '.join(unread)}"
+        warnings.warn(what, DataWarning, stacklevel=2)
     train = _read(root / "train", classes, size, progress)
     tested = _read(root / test, classes, size, progress)
     channels = max(train.shape[0], tested.shape[0])
@@ -84,14 +86,10 @@ def _check_all_are_read(root: Path, classes: Sequence[str]) -> None:
 def strays(root: Path) -> list[Path]:
     """Return the images below ``root`` that are not directly in the folder of a class.
 
-    By their names from there, hidden ones and those in hidden folders aside.
+    By their names from there.
     """
     below = (path.relative_to(root) for path in find_images(root))
-    return [
-        name
-        for name in below
-        if len(name.parts) != 2 and not any(part[0] == "." for part in name.parts)
-    ]
+    return [name for name in below if len(name.parts) != 2]
 
 
 def list_images(root: Path) -> tuple[list[Path], list[str]]:
@@ -112,10 +110,14 @@ def list_images(root: Path) -> tuple[list[Path], list[str]]:
 
 
 def find_images(root: Path) -> list[Path]:
-    """Return the image files anywhere below ``root``, in sub-folders that are links too."""
-    linked = [p for p in root.iterdir() if p.is_symlink() and p.is_dir() and p.name[0] != "."]
+    """Return the image files anywhere below ``root``, in sub-folders that are links too.
+
+    What is hidden, or in a hidden folder, is not looked at: thumbnails, checkpoints.
+    """
+    linked = [p for p in root.iterdir() if p.is_symlink() and p.is_dir()]
     inside = [path for folder in linked for path in folder.iterdir()]
-    return sorted(path for path in [*root.rglob("*"), *inside] if is_image(path))
+    found = (path for path in [*root.rglob("*"), *inside] if is_image(path))
+    return sorted(p for p in found if not any(part[0] == "." for part in p.relative_to(root).parts))
 
 
 def read_images(

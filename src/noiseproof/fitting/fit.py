@@ -162,7 +162,7 @@ def fit(
         reviewed=labels.reviewed,
         change=change,
         crowd=heard,
-        doubts=rows.samples.blurred,
+        doubts=rows.samples.doubts,
     )
     for step, told in groupby(lines(fitted), key=lambda pair: pair[0]):
         progress.step(step)
@@ -191,11 +191,11 @@ def _say(
 ) -> tuple[str, ...]:
     """Say how the data were read and treated; return the notes among it."""
     told, changed = ((), ()) if tested is None else (tested.notes, tested.changed)
-    notes = tuple(dict.fromkeys((*rows.samples.notes, *rows.samples.blurred, *treated, *told)))
+    notes = tuple(dict.fromkeys((*rows.samples.notes, *rows.samples.doubts, *treated, *told)))
     for line in (rows.checked.line, *rows.checked.warnings, *notes):
         if line not in changed:  # those are told with the measurement
             progress.say(line)
-    for line in (*changed, *rows.samples.blurred):
+    for line in (*changed, *rows.samples.doubts):
         warnings.warn(line, DataWarning, stacklevel=3)
     return notes
 

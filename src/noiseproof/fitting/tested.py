@@ -125,6 +125,9 @@ def read_test(
         raise DataError(f"{where}: {'; '.join(notes.warnings)} (--strict)")
     said, changed = (
         tuple(f"{where}: {line}" for line in lines)
-        for lines in ((*samples.notes, *notes.lines), notes.warnings)
+        for lines in (
+            (*samples.notes, *samples.doubts, *notes.lines),
+            (*samples.doubts, *notes.warnings),
+        )
     )
     return TestSet(samples, matrix, codes[rows], said, changed)

@@ -103,7 +103,7 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
     samples = seen
     if options.get("embeddings") is not None:
         instead = as_samples(X, labelled=False, **options)
-        samples = replace(seen, inputs=instead.inputs[first], blurred=instead.blurred)
+        samples = replace(seen, inputs=instead.inputs[first], doubts=instead.doubts)
     return _asked(samples, seen, rows, of, people, table.labels, f"{where}, column {label!r}")
 
 
@@ -138,7 +138,7 @@ def read_wide(X: Any, label: Any, answers: str | Sequence[str], **options: Any) 
     samples = seen
     if options.get("embeddings") is not None:
         instead = as_samples(X, labelled=False, **options)
-        samples = replace(seen, inputs=instead.inputs, blurred=instead.blurred)
+        samples = replace(seen, inputs=instead.inputs, doubts=instead.doubts)
     return _wide(samples, seen, frame[columns], where)
 
 

@@ -37,7 +37,7 @@ def read_array_file(path: Path, labelled: bool) -> Samples:
     if labels is not None and "classes" in arrays and labels.dtype.kind not in "US":
         names = class_names(arrays["classes"], labels, path)
         labels = np.array(names, dtype=object)[labels]
-    return Samples(shown(path.name), inputs, labels, blurred=blurred(arrays["X"]))
+    return Samples(shown(path.name), inputs, labels, doubts=blurred(arrays["X"]))
 
 
 def array_blocks(path: Path, rows: int) -> Iterator[Samples]:

@@ -35,7 +35,13 @@ def read_image_folder(
         samples, kept = _samples(path, files, size, encoder, progress)
     if labels is not None:
         samples.labels = [shown(labels[at]) for at in kept]
-        samples.notes = (*samples.notes, *_left_out(path))
+        pictures = _left_out(
+            "pictures that are not directly in the folder of a class", strays(path)
+        )
+        inside = sorted(file for file in path.glob("[!.]*/[!.]*") if file.is_file())
+        others = [file.relative_to(path) for file in inside if not images.is_image(file)]
+        samples.doubts = pictures
+        samples.notes += _left_out("files whose names are none of pictures", others)
         gone = sorted({shown(label) for label in labels} - set(samples.labels))
         if gone and len(set(samples.labels)) < 2:
             raise DataError(
@@ -45,16 +51,9 @@ def read_image_folder(
     return samples
 
 
-def _left_out(path: Path) -> Iterator[str]:
-    """Return a line for each kind of file that a user may believe to be read."""
-    inside = sorted(file for file in path.glob("[!.]*/[!.]*") if file.is_file())
-    others = [file.relative_to(path) for file in inside if not images.is_image(file)]
-    for kind, found in (
-        ("pictures that are not directly in the folder of a class", strays(path)),
-        ("files whose names are none of pictures", others),
-    ):
-        if found:
-            yield f"{kind} are left out: {len(found):,}, such as {shown(found[0])}"
+def _left_out(what: str, files: Sequence[Path]) -> tuple[str, ...]:
+    """Return a line about files that a user may believe to be read, if there are any."""
+    return (f"{what} are left out: {len(files):,}, such as {shown(files[0])}",) if files else ()
 
 
 def image_blocks(

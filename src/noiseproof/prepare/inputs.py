@@ -48,7 +48,7 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
     inputs = _array(X)
     if y is not None and len(y) != inputs.shape[0]:
         raise DataError(f"{counted(inputs.shape[0], 'row')} but {counted(len(y), 'label')}")
-    samples = Samples("the data", inputs, y, blurred=blurred(X))
+    samples = Samples("the data", inputs, y, doubts=blurred(X))
     return encode_array(samples, options.get("encoder"), options.get("progress", SILENT))
 
 

@@ -27,7 +27,7 @@ class Samples:
         others: the columns that the file has and that were not read.
         encoder: the encoder whose embeddings the inputs are; None if they are none.
         unread: the pictures that could not be read and are set aside, each with the reason.
-        blurred: what makes a fit to a matrix doubtful.
+        doubts: what makes a fit to them doubtful.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Samples:
     others: tuple[str, ...] = ()
     encoder: Identity | None = None
     unread: tuple[str, ...] = ()
-    blurred: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return int(self.inputs.shape[0])
