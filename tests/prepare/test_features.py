@@ -281,54 +281,6 @@ def test_every_feature_has_a_name_and_says_whether_it_is_0_or_1():
     assert features.indicators.tolist() == [False, True, True, True, True]
 
 
-@pytest.mark.parametrize(
-    ("good", "bad", "filler"),
-    [
-        (("很好看", "精彩", "喜欢"), ("很难看", "无聊", "失望"), "这部电影我觉得"),
-        (("すばらしい", "おもしろい"), ("つまらない", "がっかり"), "この映画はとても"),
-        (("สนุกมาก", "ชอบ"), ("น่าเบื่อ", "ผิดหวัง"), "หนังเรื่องนี้"),
-    ],
-    ids=["Chinese", "Japanese", "Thai"],
-)
-def test_text_without_spaces_is_told_apart(good, bad, filler):
-    from sklearn.linear_model import LogisticRegression
-
-    numbers = np.random.default_rng(0)
-    y = np.arange(N) % 2
-    made = [
-        "".join(numbers.choice(list(filler), 3)) + filler + str(numbers.choice((bad, good)[k]))
-        + "".join(numbers.choice(list(filler), 3))
-        for k in y
-    ]  # fmt: skip
-    notes = Notes()
-    features, X = prepare(table(review=made), notes=notes)
-    assert features.texts == ("review",)
-    assert LogisticRegression().fit(X[:100], y[:100]).score(X[100:], y[100:]) > 0.95
-
-
-def test_short_names_without_spaces_are_categories():
-    features, _ = prepare(table(city=["北京", "上海"] * 100, x=RNG.normal(size=N)))
-    assert features.columns[0].values == ("上海", "北京")
-
-
-def test_words_of_every_script_are_whole():
-    from noiseproof.prepare.words import Words
-
-    made = Words.learn("t", pd.Series(["हिन्दी में", "Ｆｕｌｌ width", "café", "cafe\u0301"]))
-    assert {"हिन्दी", "में", "हिन्दी में", "full", "café"} <= set(made.vocabulary)
-    assert "cafe\u0301" not in made.vocabulary  # the same word
-
-
-def test_strings_too_long_for_words_are_taken_as_pieces():
-    numbers = np.random.default_rng(0)
-    letters = [numbers.choice(list(alphabet), 40) for alphabet in ("ACGT", "ACGTTTT")] * 100
-    notes = Notes()
-    features, X = prepare(table(gene=["".join(row) for row in letters]), ["gene"], notes=notes)
-    assert features.columns[0].characters
-    assert set("acgt") <= set(features.columns[0].vocabulary)
-    assert notes.lines == [f"read as text: gene ({X.shape[1]} pieces of words)"]
-
-
 def matrix(rows=300, seed=0):
     X = np.random.default_rng(seed).normal(size=(rows, 4)).astype(np.float32)
     X[:, 2] = np.nan  # never known

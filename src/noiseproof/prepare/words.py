@@ -21,6 +21,10 @@ UNSPACED = (
     "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u312f\u31a0-\u31ff"
     "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
+#: Emoji, arrows, stars and other signs that say something.
+SIGNS = "\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
+#: Says after a sign whether it has colours, which is nothing to learn from.
+COLOURED = "[\ufe0e\ufe0f]"
 #: Characters, pairs and triples stand for words where there are no spaces.
 LONGEST = 3
 #: Where most of a text is in words longer than this, words tell nothing: DNA, hashes, links.
@@ -33,7 +37,7 @@ ENOUGH = 10
 class Words:
     """TF-IDF of words and pairs of words: 1 + log of the count, times how rare it is, length 1.
 
-    Scripts without spaces are taken as characters and their pairs and triples.
+    Scripts without spaces, and emoji, are taken as characters and their pairs and triples.
 
     Args:
         name: the column.
@@ -106,23 +110,34 @@ class Words:
 def count_words(text: str) -> float:
     """Return how many words a text has; two characters count as one where there are no spaces.
 
-    >>> count_words("a fine film"), count_words("这部电影很好看")
-    (3.0, 3.5)
+    >>> count_words("a fine film"), count_words("这部电影很好看"), count_words("👍👍 🎬")
+    (3.0, 3.5, 3.0)
     """
-    spaced = _unspaced().sub(" ", text)
     unspaced = sum(len(run) for run in _unspaced().findall(text))
-    return unspaced / 2 + len(spaced.split())
+    signs = sum(len(run) for run in _signs().findall(text))
+    return unspaced / 2 + signs + len(_spaced(text).split())
 
 
 def has_long_words(texts: Sequence[str]) -> bool:
     """Return whether most characters are in words too long to be words."""
-    lengths = [len(w) for text in texts[:1000] for w in _unspaced().sub(" ", text).split()]
+    lengths = [len(word) for text in texts[:1000] for word in _spaced(text).split()]
     return sum(n for n in lengths if n > LONG_WORD) > 0.5 * sum(lengths)
+
+
+def _spaced(text: str) -> str:
+    """Return what is written in words, between spaces."""
+    return text if text.isascii() else _unspaced().sub(" ", _signs().sub(" ", text))
 
 
 @cache
 def _unspaced() -> re.Pattern[str]:
     return re.compile(f"([{UNSPACED}]+)")
+
+
+@cache
+def _signs() -> re.Pattern[str]:
+    """Return what finds runs of signs, some joined (by U+200D) to one."""
+    return re.compile(f"[{SIGNS}](?:[{SIGNS}\u200d]|{COLOURED})*")
 
 
 @cache
@@ -146,19 +161,24 @@ def words(text: str) -> list[str]:
     ['a', 'fine', 'film', 'a fine', 'fine film']
     >>> words("好电影 2020")
     ['好', '电', '影', '好电', '电影', '好电影', '2020']
+    >>> words("Fine 👍🎬 film")
+    ['fine', 'film', 'fine film', '👍', '🎬', '👍🎬']
     """
     if text.isascii():
         return _with_pairs(re.findall(r"\w+", text.lower()))
-    spaced, *rest = _unspaced().split(_folded(text))
+    text = _folded(text)
+    spaced, *rest = _unspaced().split(text)
     found = _with_pairs(_word().findall(spaced))
     for run, spaced in zip(rest[::2], rest[1::2], strict=True):
         found += [*_pieces(run), *_with_pairs(_word().findall(spaced))]
-    return found
+    return found + [piece for run in _signs().findall(text) for piece in _pieces(run)]
 
 
 def _characters(text: str) -> list[str]:
     """Return the characters of each word, their pairs and triples."""
-    return [piece for word in _word().findall(_folded(text)) for piece in _pieces(word)]
+    text = _folded(text)
+    runs = _word().findall(text) + _signs().findall(text)
+    return [piece for run in runs for piece in _pieces(run)]
 
 
 def _pieces(run: str) -> Iterator[str]:
@@ -173,7 +193,7 @@ def _with_pairs(words: list[str]) -> list[str]:
 
 def _folded(text: str) -> str:
     """Return a text in lower case, full-width and composed letters brought to one form."""
-    return unicodedata.normalize("NFKC", text).lower()
+    return re.sub(COLOURED, "", unicodedata.normalize("NFKC", text).lower())
 
 
 def texts_of(column: Any) -> Sequence[str]:

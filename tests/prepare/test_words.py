@@ -1,0 +1,96 @@
+"""Texts as features: words of every script, scripts without spaces, emoji."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from noiseproof.prepare.features import learn_features
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.samples import Samples
+from noiseproof.prepare.words import Words, words
+
+N = 200
+
+
+def table(**columns):
+    return Samples("t.csv", pd.DataFrame(columns))
+
+
+def prepare(samples, text=(), notes=None):
+    features = learn_features(samples, text, 0, Notes() if notes is None else notes)
+    return features, features.transform(samples, Notes())
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "filler"),
+    [
+        (("很好看", "精彩", "喜欢"), ("很难看", "无聊", "失望"), "这部电影我觉得"),
+        (("すばらしい", "おもしろい"), ("つまらない", "がっかり"), "この映画はとても"),
+        (("สนุกมาก", "ชอบ"), ("น่าเบื่อ", "ผิดหวัง"), "หนังเรื่องนี้"),
+    ],
+    ids=["Chinese", "Japanese", "Thai"],
+)
+def test_text_without_spaces_is_told_apart(good, bad, filler):
+    numbers = np.random.default_rng(0)
+    y = np.arange(N) % 2
+    made = [
+        "".join(numbers.choice(list(filler), 3)) + filler + str(numbers.choice((bad, good)[k]))
+        + "".join(numbers.choice(list(filler), 3))
+        for k in y
+    ]  # fmt: skip
+    notes = Notes()
+    features, X = prepare(table(review=made), notes=notes)
+    assert features.texts == ("review",)
+    assert LogisticRegression().fit(X[:100], y[:100]).score(X[100:], y[100:]) > 0.95
+
+
+def test_short_names_without_spaces_are_categories():
+    features, _ = prepare(table(city=["北京", "上海"] * 100, x=np.arange(N) / 7))
+    assert features.columns[0].values == ("上海", "北京")
+
+
+def test_words_of_every_script_are_whole():
+    made = Words.learn("t", pd.Series(["हिन्दी में", "Ｆｕｌｌ width", "café", "cafe\u0301"]))
+    assert {"हिन्दी", "में", "हिन्दी में", "full", "café"} <= set(made.vocabulary)
+    assert "cafe\u0301" not in made.vocabulary  # the same word
+
+
+@pytest.mark.parametrize("apart", ["", " "])
+@pytest.mark.parametrize(
+    ("good", "bad", "filler"),
+    [
+        ("👍😀❤️", "👎😡💔", "🎬🍿🎥"),
+        (["👨‍👩‍👧", "🇮🇹", "👍🏽"], ["👨‍👨‍👧", "🇫🇷", "👎🏽"], "🎬🍿🎥"),
+        (["★★★★★", "★★★★☆"], ["★☆☆☆☆", "★★☆☆☆"], "→↓"),
+    ],
+    ids=["emoji", "joined", "stars"],
+)
+def test_text_of_emoji_alone_is_told_apart(good, bad, filler, apart):
+    numbers, y = np.random.default_rng(0), np.arange(N) % 2
+    made = [
+        apart.join([*numbers.choice(list(filler), 4), str(numbers.choice(list((bad, good)[k]))),
+                    *numbers.choice(list(filler), 4)])
+        for k in y
+    ]  # fmt: skip
+    features, X = prepare(table(review=made))
+    assert features.texts == ("review",)
+    assert LogisticRegression().fit(X[:100], y[:100]).score(X[100:], y[100:]) > 0.95
+    coloured = features.transform(table(review=[f"{text}\ufe0f" for text in made]), Notes())
+    assert (coloured != X).nnz == 0
+
+
+def test_emoji_among_words_change_no_word():
+    assert words("Fine 👍 film") == [*words("Fine film"), "👍"]
+    assert words("❤️") == words("❤") == ["❤"]
+    assert words("क्‍ष") == ["क्", "ष", "क् ष"]  # U+200D between letters is no sign
+
+
+def test_strings_too_long_for_words_are_taken_as_pieces():
+    numbers = np.random.default_rng(0)
+    letters = [numbers.choice(list(alphabet), 40) for alphabet in ("ACGT", "ACGTTTT")] * 100
+    notes = Notes()
+    features, X = prepare(table(gene=["".join(row) for row in letters]), ["gene"], notes=notes)
+    assert features.columns[0].characters
+    assert set("acgt") <= set(features.columns[0].vocabulary)
+    assert notes.lines == [f"read as text: gene ({X.shape[1]} pieces of words)"]
