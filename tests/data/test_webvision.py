@@ -5,6 +5,8 @@ from PIL import Image
 
 from noiseproof import data
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.train.batches import FileBatches
+from noiseproof.train.parallel import World
 
 
 @pytest.fixture
@@ -57,9 +59,44 @@ def test_the_fingerprint_depends_on_the_list_and_the_size(webvision):
     assert fingerprint(16) != fingerprint(32)
 
 
-def test_a_line_that_is_none_is_named(webvision):
+def test_the_fingerprint_depends_on_the_pictures(webvision):
+    before = data.stream("webvision-mini", webvision, verify=False).test.fingerprint
+    (webvision / "val_images_256/val1.jpg").write_bytes(b"another picture")
+    assert data.stream("webvision-mini", webvision, verify=False).test.fingerprint != before
+
+
+def test_pictures_that_are_missing_are_told_before_training(webvision):
+    (webvision / "google/q0002/b.jpg").unlink()
+    train = data.stream("webvision-mini", webvision, verify=False).train
+    with pytest.raises(DataError, match=r"q0002/b.jpg: no such picture, .*; 1 of 2 are missing"):
+        _ = train.fingerprint
+
+
+def test_a_damaged_picture_is_one_line_from_the_worker_that_meets_it(webvision):
+    (webvision / "val_images_256/val1.jpg").write_bytes(b"nothing")
+    test = data.stream("webvision-mini", webvision, size=16, verify=False).test
+    batches = FileBatches(test, lambda rows: rows, 1, torch.device("cpu"), World())
+    with pytest.raises(DataError, match=r"^\S*val1.jpg: cannot be read as an image \([\w ]+\)$"):
+        list(batches.in_order())
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", ["a b", "caf\u00e9", "\x85\u2028x", "1 2", "\u0663"])
+def test_lists_are_read_as_programs_write_them(webvision, start, end, name):
+    content = f"{start}google/q0001/{name}.jpg 0{end}google/q0001/b.jpg 49{end}"
     path = webvision / "info/train_filelist_google.txt"
-    path.write_text("google/q0001/a.jpg 0\ngoogle/q0001/b.jpg\n")
+    path.write_bytes(content.encode())
+    train = data.stream("webvision-mini", webvision, verify=False).train
+    assert train.paths == (f"google/q0001/{name}.jpg", "google/q0001/b.jpg")
+    assert train.labels.tolist() == [0, 49]
+
+
+@pytest.mark.parametrize("line", ["b.jpg", "b.jpg ", "b.jpg -1", "b.jpg \u0663", "b.jpg 1.0", " 1",
+                                  "", "b.jpg\t1", f"b.jpg {'9' * 5000}"])  # fmt: skip
+def test_a_line_that_is_none_is_named(webvision, line):
+    path = webvision / "info/train_filelist_google.txt"
+    path.write_text(f"google/q0001/a.jpg 0\n{line}\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"train_filelist_google.txt: line 2 is not an image and"):
         data.stream("webvision-mini", webvision, verify=False)
 

@@ -213,8 +213,10 @@ def verify_data(
         for each, found in checks.items():
             for check in found:
                 show(f"{check.state:<10} {check.path}")
+            unchecked = sum(check.state == "unchecked" for check in found)
+            state = f"{unchecked} without a published checksum" if unchecked else "none wrong"
             show(
-                f"{each}: {counted(len(found), 'file')}, none wrong"
+                f"{each}: {counted(len(found), 'file')}, {state}"
                 if found
                 else f"{each} needs no file"
             )

@@ -1,6 +1,7 @@
 """WebVision-mini: images of the web, decoded when they are wanted."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,7 @@ from torch.utils import data
 from noiseproof.data.dataset import Normalisation, TrainTest
 from noiseproof.data.images import decode
 from noiseproof.errors import DataError
+from noiseproof.files import check_plain
 from noiseproof.known import Known
 
 
@@ -71,10 +73,25 @@ class LazyImages(data.Dataset[tuple[Tensor, int]]):
 
     @cached_property
     def fingerprint(self) -> str:
-        """The sha256 of size, paths and labels; the 16 GB of images themselves are not read."""
+        """The sha256 of size, paths, labels and the lengths of the files.
+
+        The 16 GB of images themselves are not read, but one that is missing is found before hours
+        of training.
+        """
         digest = hashlib.sha256(f"{self.size}\n".encode())
+        missing = []
         for path, label in zip(self.paths, self.labels.tolist(), strict=True):
-            digest.update(f"{path} {label}\n".encode())
+            try:
+                length = (self.root / path).stat().st_size
+            except (OSError, ValueError):  # a name may hold a NUL
+                missing.append(path)
+            else:
+                digest.update(f"{path} {label} {length}\n".encode())
+        if missing:
+            raise DataError(
+                f"{self.root / missing[0]}: no such picture, though it is listed; "
+                f"{len(missing):,} of {len(self):,} are missing"
+            )
         return digest.hexdigest()
 
 
@@ -110,12 +127,12 @@ def read(entry: Known, place: Path, size: int = 224) -> TrainTest[LazyImages]:
 def _read_list(path: Path, concepts: int) -> tuple[list[str], npt.NDArray[np.int64]]:
     paths, labels = [], []
     for number, line in enumerate(_lines(path), start=1):
-        image, _, label = line.rpartition(" ")
-        if not image or not label.isdecimal():
+        found = re.fullmatch(r"(.+) ([0-9]{1,9})", line)
+        if found is None:
             raise DataError(f"{path}: line {number} is not an image and a number: {line[:60]!r}")
-        if int(label) < concepts:
-            paths.append(image.strip())
-            labels.append(int(label))
+        if int(found[2]) < concepts:
+            paths.append(found[1].strip())
+            labels.append(int(found[2]))
     if not paths:
         raise DataError(f"{path}: lists no image of the first {concepts} concepts")
     return paths, np.array(labels, np.int64)
@@ -133,8 +150,9 @@ def _class_names(path: Path, numbers: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _lines(path: Path) -> list[str]:
+    check_plain(path)
     try:
-        return path.read_text("utf-8").splitlines()
+        return path.read_text("utf-8-sig").removesuffix("\n").split("\n")
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:

@@ -1,6 +1,7 @@
 """Batches: a data set in memory is one tensor, cut up by an index; files are decoded by workers."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
 import torch
@@ -8,7 +9,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from noiseproof.data import Dataset, LazyImages
-from noiseproof.errors import ParameterError
+from noiseproof.errors import DataError, ParameterError
 from noiseproof.train.augment import Pipeline
 from noiseproof.train.parallel import World
 from noiseproof.train.streams import epoch_stream, torch_generator
@@ -153,9 +154,19 @@ class FileBatches:
             num_workers=self.workers,
             pin_memory=self.device.type == "cuda",
         )
-        for images, _ in loader:
-            moved = images.to(self.device, non_blocking=True)
-            yield moved.contiguous(memory_format=torch.channels_last)
+        with _as_told_by_workers():
+            for images, _ in loader:
+                moved = images.to(self.device, non_blocking=True)
+                yield moved.contiguous(memory_format=torch.channels_last)
+
+
+@contextmanager
+def _as_told_by_workers() -> Iterator[None]:
+    """Raise the error of a worker without the traceback that torch puts before its words."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(str(error).rpartition(f"{DataError.__name__}: ")[2].strip()) from None
 
 
 def open_batches(
