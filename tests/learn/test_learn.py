@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,7 @@ from noiseproof.learn.choice import Chosen
 from noiseproof.learn.decide import PEERS, in_the_race, peers, plain, preferred
 from noiseproof.learn.ensemble import Ensemble, sharpness_for
 from noiseproof.learn.folds import alike, deal, sample
+from noiseproof.learn.grow import grown
 from noiseproof.learn.learn import FEW, learn
 from noiseproof.learn.learner import Problem
 from noiseproof.learn.learners import Linear, Neighbours, Trees
@@ -281,6 +283,38 @@ def test_nested_probabilities_never_saw_the_held_out_fold():
     assert (a[1][fold == 2] != b[1][fold == 2]).any()
 
 
+@pytest.mark.parametrize("treatment", ["em", "drop", "refine", "agree", "forward"])
+def test_what_is_said_of_all_rows_never_saw_their_labels(treatment):
+    # As above, for a choice that was made on a sample and is trained on all rows.
+    X, y, *_ = digits(0.0, rows=120)
+    fold = deal(y, 3, seed=0)
+
+    def said(labels):
+        folds = Folds(Problem(X, labels, 10, np.ones(120)), fold)
+        (trial,) = folds.run([Setting(Linear("CE", 1e-2))])
+        chosen = Chosen.of_trial(trial, "", [trial])
+        setting = Setting(Linear("CE", 1e-2), treatment)
+        return grown(folds, replace(chosen, settings=(setting,)))[0].probabilities
+
+    a, b = said(y), said(np.where(fold == 0, (y + 1) % 10, y))
+    np.testing.assert_allclose(a[fold == 0], b[fold == 0], atol=1e-3)
+    assert np.abs(a - b)[fold != 0].max() > 0.1
+
+
+@pytest.mark.parametrize("name", ["trees", "neighbours"])
+def test_copies_of_rows_of_a_sample_do_not_make_wrong_labels_look_right(name, monkeypatch):
+    monkeypatch.setattr("noiseproof.learn.grow.SAMPLE", 0)
+    monkeypatch.setattr("noiseproof.learn.grow.LEAST", 400)
+    monkeypatch.setattr("noiseproof.learn.learn.more_rows_help", lambda *_: False)
+    X, given, true, *_ = digits(0.3, rows=400)
+    twice = learn(np.repeat(X, 3, axis=0), np.repeat(given, 3), 10, learners=[name])
+    assert twice.rows == 400
+    wrong = np.repeat(given != true, 3)
+    # A model that has seen the copies would predict most of the wrong labels.
+    assert (twice.probabilities.argmax(1) == np.repeat(given, 3))[wrong].mean() < 0.1
+    assert (twice.plainly == np.repeat(given, 3))[wrong].mean() < 0.15
+
+
 def test_decoding_undoes_the_noise():
     rng = np.random.default_rng(0)
     T = noise.pair_flip(4, 0.3).matrix
@@ -344,6 +378,11 @@ def test_search_is_repeatable_and_asks_for_optuna(monkeypatch):
     first, again = ([t.setting for t in searching.search(folds, Linear(), 3)] for _ in range(2))
     assert first == again
     assert len(first) == 3
+    # Without a decay to vary, CE is proposed again and again: it counts once, and is no end.
+    folds = Folds(Problem(X, y, 10, np.ones(120), seed=2**40), deal(y, 2, 0))
+    monkeypatch.setattr(Linear, "varied", lambda self, loss=None, **_: Linear(loss or self.loss))
+    found = [trial.setting for trial in searching.search(folds, Linear(), 12)]
+    assert len(set(found)) == len(found) == 12
     monkeypatch.setitem(__import__("sys").modules, "optuna", None)
     with pytest.raises((MissingExtraError, ValueError)):
         searching.search(folds, Linear(), 1)

@@ -191,6 +191,49 @@ def test_many_tasks_at_once_are_the_tasks_one_at_a_time(kind):
 
 
 @EVERY
+def test_the_unit_of_the_weights_changes_nothing(learner):
+    """Weights that sum to 1 mean the same as those with a mean of 1."""
+    X, labels = data(type(learner))
+    wrong = np.where(np.arange(240) % 5 == 0, (labels + 1) % CLASSES, labels)
+    weights = np.random.default_rng(0).uniform(0.5, 1.5, 240)
+    found = []
+    for unit in (1, 1e-6, 1e-45, 1e300):
+        of = Problem(X, wrong, CLASSES, unit * weights)
+        found.append(train(Task(learner, of.weights), of).probabilities(X))
+    for other in found[1:]:
+        assert (other.argmax(1) == found[0].argmax(1)).mean() > 0.99
+        assert np.abs(other - found[0]).mean() < 0.01
+
+
+@EVERY
+def test_constant_columns_change_nothing(learner):
+    kind = type(learner)
+    if not kind.suits(Shape(10_000, 5, CLASSES, sparse=False)):
+        pytest.skip(f"{kind.name} is for counts")
+    X, labels = blobs()
+    wrong = np.where(np.arange(240) % 5 == 0, (labels + 1) % CLASSES, labels)
+    more = np.hstack([X, np.full((240, 40), 7, dtype=np.float32)])
+    task = Task(learner, np.ones(240, dtype=np.float32))
+    plain = train(task, problem(X, wrong)).probabilities(X)
+    other = train(task, problem(more, wrong)).probabilities(more)
+    # What is drawn for each column may differ with their number, what is learnt may not.
+    drawn = kind.name in ("hidden", "trees")
+    assert np.abs(plain - other).mean() < (0.07 if drawn else 1e-5)
+
+
+@ONE_EACH
+def test_labels_of_which_no_part_is_large_are_learnt_from(kind):
+    X, labels = data(kind)
+    soft = np.full((240, 100), 0.01, dtype=np.float32)
+    of = Problem(X, labels, 100, np.ones(240))
+    p = train(Task(first(kind), of.weights, targets=soft), of).probabilities(X)
+    assert np.isfinite(p).all()
+    soft[:120] = np.eye(100)[labels[:120]]
+    p = train(Task(first(kind), of.weights, targets=soft), of).probabilities(X)
+    assert (p[:120].argmax(1) == labels[:120]).mean() > 0.8
+
+
+@EVERY
 @pytest.mark.parametrize("power", [-60, -27, 40])
 def test_another_unit_changes_nothing(learner, power):
     """A column in metres is learnt from like one in nanometres."""

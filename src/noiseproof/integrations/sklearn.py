@@ -108,9 +108,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         kind = kind or registry["linear"]
         setting = self._setting(kind)
         every = np.ones(len(codes)) if weights is None else weights
-        problem = Problem(
-            X, codes, len(self.classes_), np.asarray(every, dtype=np.float32), self._seed()
-        )
+        problem = Problem(X, codes, len(self.classes_), np.asarray(every), self._seed())
         kind.check(problem.shape)
         (trained,) = train_all(problem, [Task(setting, problem.weights)])
         self.ensemble_ = Ensemble((Member(setting, PLAIN, 1.0, trained),))

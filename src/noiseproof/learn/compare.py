@@ -29,9 +29,9 @@ from noiseproof.learn.decide import (
 from noiseproof.learn.learner import Learner, Problem
 from noiseproof.learn.linear import Linear
 from noiseproof.learn.neighbours import Neighbours
-from noiseproof.learn.posterior import Posterior
+from noiseproof.learn.opinions import opinions_of
 from noiseproof.learn.review import UNSOUND
-from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS, Opinion, Opinions
+from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS, Opinions
 from noiseproof.learn.trials import Folds, Setting, Trial
 from noiseproof.noise import EstimatedTransition, estimate
 
@@ -185,23 +185,14 @@ def _simplest(settings: Sequence[Setting]) -> Setting:
 
 def _treat(folds: Folds, trials: Sequence[Trial]) -> tuple[list[Trial], Opinions | None]:
     """Try treatments of doubtful labels on the best learners."""
-    labels, known = folds.problem.labels, folds.problem.known
     leaders = _leaders(trials)
     # The posterior is that of true classes given a model of the labels, not of the true classes.
     told = [trial for trial in trials if not trial.setting.learner.models_noise]
     judge = _judge(told or trials)
-    by_pairs = folds.pairs(judge.setting.learner)
     near = next((t for t in leaders if isinstance(t.setting.learner, Neighbours)), None)
-    near_pairs = None if near is None else folds.pairs(near.setting.learner)
-    if by_pairs is None:
+    opinions = opinions_of(folds, judge, near)
+    if opinions is None:
         return [], None
-    nested = []
-    for f, p in enumerate(by_pairs):
-        posterior = Posterior.of(p, labels, folds.fold != f, known)
-        nested.append(Opinion(p, None if near_pairs is None else near_pairs[f], posterior))
-    whole = Posterior.of(judge.probabilities, labels, known=known)
-    neighbours = None if near is None else near.probabilities
-    opinions = Opinions(tuple(nested), Opinion(judge.probabilities, neighbours, whole))
     settings = [
         Setting(learner.trusting() if treatment in CLEANING else learner, treatment)
         for rank, learner in enumerate(leader.setting.learner for leader in leaders[:TREATED])

@@ -98,7 +98,8 @@ class Discriminant(Learner):
         """Compute the moments of the rows once, then fit each task."""
         matrix = problem.matrix("standard")
         directions = matrix.directions(problem.seed)
-        moments = _Moments(directions, tasks[0].weights, problem.seed)
+        columns = max(1, matrix.scaling.moving)
+        moments = _Moments(directions, tasks[0].weights, columns, problem.seed)
         out: list[Trained] = []
         for task in tasks:
             learner, given = task.learner, task.soft(problem, moments.rows)
@@ -118,10 +119,11 @@ class _Moments:
     Args:
         directions: the rows of the problem.
         weights: (N,) their weights; rows without weight are left out.
+        columns: the number of features that are not constant.
         seed: deals the rows.
     """
 
-    def __init__(self, directions: Directions, weights: Floats, seed: int) -> None:
+    def __init__(self, directions: Directions, weights: Floats, columns: int, seed: int) -> None:
         used = np.flatnonzero(weights > 0)
         part = stream(seed, "discriminant").permutation(len(used)) % PARTS
         self.rows = used[np.argsort(part, kind="stable")]
@@ -132,7 +134,7 @@ class _Moments:
         if self.rows.size * directions.rows.shape[1] <= MOST_COPIED:
             self._copy = directions.rows[self.rows]
         self.squares = directions.squares[self.rows] * self.weights
-        self.columns = len(directions.rows[0] if directions.basis is None else directions.basis)
+        self.columns = columns
         self.second = []
         for these in self.parts:
             X = self.read(these)

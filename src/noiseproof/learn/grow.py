@@ -8,8 +8,8 @@ from noiseproof.learn.choice import Chosen
 from noiseproof.learn.ensemble import Member
 from noiseproof.learn.folds import deal, sample
 from noiseproof.learn.learner import Problem, Shape
-from noiseproof.learn.posterior import Posterior
-from noiseproof.learn.treat import PLAIN, Opinion, Opinions
+from noiseproof.learn.opinions import opinions_of
+from noiseproof.learn.treat import PLAIN
 from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
 
 #: Numbers in the sample that settings are compared on, and the rows it has at least and at most.
@@ -71,17 +71,11 @@ def more_rows_help(folds: Folds, chosen: Chosen) -> bool:
 
 
 def grown(folds: Folds, chosen: Chosen) -> tuple[Chosen, tuple[Member, ...]]:
-    """Train what was chosen on all rows, fold by fold.
-
-    Nothing is chosen by these folds, so treatments may go by plain held-out probabilities.
-    """
-    labels = folds.problem.labels
+    """Train what was chosen on all rows, fold by fold."""
     opinions = None
     if any(setting.treatment != PLAIN for setting in chosen.settings):
         (judge,) = folds.run([Setting(chosen.judge)])
-        posterior = Posterior.of(judge.probabilities, labels, known=folds.problem.known)
-        opinion = Opinion(judge.probabilities, None, posterior)
-        opinions = Opinions((opinion,) * folds.count, opinion)
+        opinions = opinions_of(folds, judge)
     found: dict[Setting, Trial] = {}
     for kind in dict.fromkeys(type(setting.learner) for setting in chosen.settings):
         mine = [setting for setting in chosen.settings if type(setting.learner) is kind]

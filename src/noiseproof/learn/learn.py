@@ -14,7 +14,7 @@ from noiseproof.extras import need
 from noiseproof.learn.choice import Chosen
 from noiseproof.learn.compare import compare
 from noiseproof.learn.decide import Candidate
-from noiseproof.learn.ensemble import Ensemble, Member, sharpness_for
+from noiseproof.learn.ensemble import Ensemble, sharpness_for
 from noiseproof.learn.folds import alike, deal
 from noiseproof.learn.grow import grown, more_rows_help, rows_to_compare, sampled
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem
@@ -154,12 +154,12 @@ def learn(
         labels, review = _reviewed(given, *trusted, random)
     weights = np.ones(len(labels)) if sample_weight is None else sample_weight
     targets, judges = (_certain(p, labels, review) for p in (soft, judge))
-    each = np.asarray(weights, dtype=np.float32)
-    problem = Problem(X, labels, classes, each, seed, targets, judges, review)
+    problem = Problem(X, labels, classes, np.asarray(weights), seed, targets, judges, review)
     learners = [learners] if isinstance(learners, str) else learners
     kinds, notes = _kinds(problem, learners)
     part, kept = sampled(problem, rows_to_compare(problem.shape))
-    of = alike(X) if copies is None else np.asarray(copies, dtype=np.int64)
+    equal = alike(X)
+    of = equal if copies is None else np.asarray(copies, dtype=np.int64)
     fold = deal(part.labels, min(folds, len(kept)), seed, of[kept])
     few = Folds(part, fold, deadline, progress)
     if len(labels) < FEW and (learners is None or Linear.name in learners):
@@ -182,8 +182,9 @@ def learn(
             chosen, used, rows = chosen.bare(), every, len(labels)
             chosen, members = grown(every, chosen)
         else:
-            chosen, members = _of_the_sample(few, every, kept, chosen)
-            rows = len(kept)
+            members, rows = few.keep(chosen.settings, chosen.weights, chosen.opinions), len(kept)
+            p = _of_all_rows(X, Ensemble(members), chosen.probabilities, kept, equal)
+            chosen = replace(chosen, probabilities=p)
         notes.append(_of_so_many(late, len(kept), len(labels), rows))
     known = None
     if review is not None and len(review.judges):
@@ -207,7 +208,11 @@ def learn(
         estimate=noise,
         comparison=chosen.comparison,
         probabilities=chosen.probabilities,
-        plainly=(chosen.probabilities.argmax(1) if same else _plainly(X, baseline, chosen, kept)),
+        plainly=(
+            chosen.probabilities.argmax(1)
+            if same
+            else _of_all_rows(X, baseline, chosen.plain.probabilities, kept, equal).argmax(1)
+        ),
         labels=given,
         review=review,
         checked=chosen.checked,
@@ -267,20 +272,27 @@ def _certain(p: ArrayLike | None, labels: Labels, review: Review | None) -> Floa
     return out
 
 
-def _of_the_sample(
-    few: Folds, every: Folds, kept: Labels, chosen: Chosen
-) -> tuple[Chosen, tuple[Member, ...]]:
-    """Train on the sample that settings were compared on, and ask about all rows.
+def _of_all_rows(X: Any, model: Ensemble, said: Floats, kept: Labels, equal: Labels) -> Floats:
+    """Return the held-out probabilities of all rows.
 
-    Return what was chosen, with the probabilities of all rows, and the models.
+    Args:
+        X: (N, D) the features.
+        model: trained on the rows ``kept``.
+        said: the held-out probabilities of these rows, or of all rows.
+        kept: the rows of the sample, in order.
+        equal: (N,) a number for each row, equal for rows of equal features. The model has seen the
+            label of a row whose copy is in the sample: such rows get what was said of the copy.
     """
-    total = len(every.problem.labels)
-    members = few.keep(chosen.settings, chosen.weights, chosen.opinions)
-    rest = np.setdiff1d(np.arange(total), kept)
-    p = np.empty((total, every.problem.classes), dtype=np.float32)
-    p[kept] = chosen.probabilities
-    p[rest] = Ensemble(members).probabilities(every.problem.features[rest])
-    return replace(chosen, probabilities=p), members
+    if len(said) == len(equal):
+        return said
+    known, first = np.unique(equal[kept], return_index=True)
+    at = np.minimum(np.searchsorted(known, equal), len(known) - 1)
+    place = np.where(known[at] == equal, first[at], -1)
+    place[kept] = np.arange(len(kept))
+    rest = np.flatnonzero(place < 0)
+    p = said[place]
+    p[rest] = model.probabilities(X[rest])
+    return p
 
 
 def _of_so_many(late: bool, compared: int, total: int, rows: int) -> str:
@@ -321,18 +333,6 @@ def _few(folds: Folds) -> Chosen:
     # Nothing was chosen, so every checked row may measure the models that did not see it.
     found = trial.probabilities[review.judges].argmax(1)
     return replace(chosen, checked=found == folds.problem.labels[review.judges])
-
-
-def _plainly(X: Any, baseline: Ensemble, chosen: Chosen, kept: Labels) -> Labels:
-    """Return the classes that the baseline predicts, as what was chosen predicts them."""
-    found: Labels = chosen.plain.probabilities.argmax(1)
-    if len(found) == X.shape[0]:
-        return found
-    out = np.empty(X.shape[0], dtype=np.int64)
-    out[kept] = found
-    rest = np.setdiff1d(np.arange(len(out)), kept)
-    out[rest] = baseline.probabilities(X[rest]).argmax(1)
-    return out
 
 
 def _baseline(folds: Folds, chosen: Chosen, noise: EstimatedTransition) -> Ensemble:

@@ -73,7 +73,8 @@ class Problem:
         features: (N, D) dense float32 or scipy-sparse CSR.
         labels: (N,) the labels, 0 to K-1: the true ones of checked rows, else those given.
         classes: K.
-        weights: (N,) how much each row counts.
+        weights: (N,) how much each row counts; kept so that those above 0 have a mean of 1, because
+            pseudo-counts and the least weight of a leaf are in units of a row.
         seed: seeds everything random.
         soft: (N, K) class probabilities to learn instead of the labels.
         judge: (N, K) class probabilities to judge held-out predictions by instead of the labels.
@@ -90,6 +91,9 @@ class Problem:
     review: Review | None = None
 
     def __post_init__(self) -> None:
+        each = np.asarray(self.weights, dtype=np.float64)
+        each = each / max(each.max(initial=0), 1e-300)
+        object.__setattr__(self, "weights", (each / _mean(each[each > 0])).astype(np.float32))
         object.__setattr__(self, "_matrices", {})
         object.__setattr__(self, "_lock", threading.Lock())
 
@@ -126,6 +130,10 @@ class Problem:
         self._matrices.clear()  # type: ignore[attr-defined]
 
 
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else 1.0
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """One model to train.
@@ -148,13 +156,17 @@ class Task:
     def rows(self, problem: Problem) -> "Rows":
         """Return the rows that count, with one class and one weight each.
 
-        A row with a soft label becomes one copy for each class with a part of the label.
+        A row with a soft label becomes one copy for each class with a part of the label, or for
+        the likeliest class where all parts are small.
         """
         if self.targets is None:
             at = np.flatnonzero(self.weights > 0)
             return Rows(at, problem.labels[at], np.asarray(self.weights[at], dtype=np.float64))
         parts = np.asarray(self.targets, dtype=np.float64) * self.weights[:, None]
-        at, labels = np.nonzero(parts > LEAST_PART * self.weights[:, None])
+        kept = parts > LEAST_PART * self.weights[:, None]
+        flat = np.flatnonzero((self.weights > 0) & ~kept.any(axis=1))
+        kept[flat, parts[flat].argmax(axis=1)] = True
+        at, labels = np.nonzero(kept)
         return Rows(at, labels.astype(np.int64), parts[at, labels])
 
     def soft(self, problem: Problem, rows: Labels | None = None) -> Floats:

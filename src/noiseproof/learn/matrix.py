@@ -35,6 +35,11 @@ class Scaling:
     mean: NDArray[np.float64]
     factor: NDArray[np.float64]
 
+    @property
+    def moving(self) -> int:
+        """The number of columns that are not constant."""
+        return int(np.count_nonzero(self.factor))
+
     @classmethod
     def of(cls, X: Any, scale: Scale = "standard", weights: ArrayLike | None = None) -> Self:
         """Return the scaling for a matrix with weighted rows.

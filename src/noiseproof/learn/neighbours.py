@@ -16,7 +16,7 @@ from noiseproof.noise import stream
 
 #: The largest number of rows to keep; from more rows, a sample is drawn.
 MOST_ROWS = 20_000
-#: From this many columns on, compare directions only (cosine).
+#: From this many columns on that are not constant, compare directions only (cosine).
 WIDE = 32
 BLOCK = 256
 #: A neighbour at distance 0 counts 1, and the farthest of the k counts exp(-SPREAD).
@@ -113,7 +113,7 @@ class Neighbours(Learner):
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
         """Keep the rows of each task."""
         matrix = problem.matrix("standard")
-        cosine = matrix.shape[1] >= WIDE
+        cosine = matrix.scaling.moving >= WIDE
         out: list[Trained] = []
         for task in tasks:
             learner, rows = task.learner, np.flatnonzero(task.weights > 0)

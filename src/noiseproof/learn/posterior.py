@@ -55,19 +55,15 @@ class Posterior:
         return cls(sharp, labels, confident(sharp[some], labels[some]), known)
 
     @cached_property
-    def clean(self) -> Doubles:
-        """The probability of each true class given the features, (N, K)."""
-        out = np.empty_like(self.p)
-        for start in range(0, len(out), BLOCK):
-            out[start : start + BLOCK] = decode(self.p[start : start + BLOCK], self.noise)
-        return out
-
-    @cached_property
-    def true(self) -> Doubles:
+    def true(self) -> NDArray[np.float32]:
         """The probability of each true class given the features and the label, (N, K)."""
-        joint = self.clean * self.noise.T[self.labels]
-        joint[self.known] = np.eye(joint.shape[1])[self.labels[self.known]]
-        return np.asarray(joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300))
+        out = np.empty(self.p.shape, dtype=np.float32)
+        for start in range(0, len(out), BLOCK):
+            rows = slice(start, start + BLOCK)
+            joint = decode(self.p[rows], self.noise) * self.noise.T[self.labels[rows]]
+            out[rows] = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
+        out[self.known] = np.eye(len(self.noise))[self.labels[self.known]]
+        return out
 
 
 def confident(p: Floats, labels: Labels) -> Doubles:

@@ -8,6 +8,8 @@ from noiseproof.learn.trials import Folds, Setting, Trial
 
 #: Settings to propose at once; they are trained together.
 AT_ONCE = 8
+#: Optuna may propose a setting again. How often to ask, for each setting that is wanted.
+MOST_ASKED = 10
 
 
 def search(folds: Folds, leader: Learner, trials: int) -> list[Trial]:
@@ -22,19 +24,18 @@ def search(folds: Folds, leader: Learner, trials: int) -> list[Trial]:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = optuna.create_study(
-        direction="maximize", sampler=optuna.samplers.TPESampler(seed=folds.problem.seed)
-    )
-    done: list[Trial] = []
-    while len(done) < trials and not folds.late:
+    sampler = optuna.samplers.TPESampler(seed=folds.problem.seed % 2**32)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    done: dict[Setting, Trial] = {}
+    while len(done) < trials and len(study.trials) < MOST_ASKED * trials and not folds.late:
         asked = [study.ask() for _ in range(min(AT_ONCE, trials - len(done)))]
-        found = folds.run([Setting(_proposed(one, leader)) for one in asked])
-        if len(found) < len(asked):  # the time was up, and which of them ran does not matter
-            return done + found
-        for one, trial in zip(asked, found, strict=True):
-            study.tell(one, trial.accuracy)
-        done += found
-    return done
+        settings = [Setting(_proposed(one, leader)) for one in asked]
+        done |= {t.setting: t for t in folds.run([s for s in settings if s not in done])}
+        if not all(setting in done for setting in settings):  # the time was up
+            break
+        for one, setting in zip(asked, settings, strict=True):
+            study.tell(one, done[setting].accuracy)
+    return list(done.values())
 
 
 def _proposed(trial: Any, base: Learner) -> Learner:

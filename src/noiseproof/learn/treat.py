@@ -80,7 +80,7 @@ def treated(task: Task, treatment: str, problem: Problem, opinion: Opinion) -> T
             trust = trust * opinion.neighbours[rows, labels] / opinion.neighbours.max(1)
         trust = np.where(opinion.posterior.known, 1, trust)
         return dataclasses.replace(task, weights=balanced(task.weights, trust, labels))
-    true = opinion.posterior.true.astype(np.float32)
+    true = opinion.posterior.true
     if treatment == "em":
         return dataclasses.replace(task, targets=true)
     if treatment == "weigh":

@@ -78,9 +78,8 @@ class Trees(Learner):
         first, rows = tasks[0], tasks[0].rows(problem)
         # Limit the weight rather than the count, so that a copied row equals a heavy one; a little
         # less, so that rounding does not forbid a leaf of exactly that weight.
-        unit = 0.999 * float(problem.weights[problem.weights > 0].mean())
-        leaves = [cast(Trees, task.learner).leaf * unit for task in tasks]
-        trees, scale = _grow(problem, first, rows, cast(Trees, first.learner).grown * unit)
+        leaves = [0.999 * cast(Trees, task.learner).leaf for task in tasks]
+        trees, scale = _grow(problem, first, rows, 0.999 * cast(Trees, first.learner).grown)
         known = np.asarray(trees[0].classes_, dtype=np.int64)
         columns = problem.features.shape[1]
         return [
