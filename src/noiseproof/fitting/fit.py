@@ -21,6 +21,7 @@ from noiseproof.fitting.tested import TestSet, read_test
 from noiseproof.fitting.trusted import trusted_rows
 from noiseproof.learn.learn import MINUTES, Learned, learn
 from noiseproof.learn.learn import check as check_learning
+from noiseproof.parallel import one_thread
 from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.notes import Notes
 from noiseproof.progress import SILENT, Progress
@@ -28,6 +29,7 @@ from noiseproof.progress import SILENT, Progress
 CHECKED = "measured on checked rows, by models chosen and trained without them"
 
 
+@one_thread()
 def fit(
     X: Any,
     y: Any = None,
@@ -196,7 +198,7 @@ def _say(
         if line not in changed:  # those are told with the measurement
             progress.say(line)
     for line in (*changed, *rows.samples.doubts):
-        warnings.warn(line, DataWarning, stacklevel=3)
+        warnings.warn(line, DataWarning, stacklevel=4)  # past one_thread, at the caller
     return notes
 
 

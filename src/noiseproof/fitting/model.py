@@ -16,6 +16,7 @@ from noiseproof.errors import DataError, DataWarning
 from noiseproof.files import not_ours
 from noiseproof.learn.arrays import read_arrays, write_arrays
 from noiseproof.learn.ensemble import Ensemble
+from noiseproof.parallel import one_thread
 from noiseproof.prepare.classes import Classes
 from noiseproof.prepare.features import Preprocessor, load_features, reading, with_encoder
 from noiseproof.prepare.inputs import as_samples
@@ -73,7 +74,7 @@ class Model:
         """
         heard = Notes() if notes is None else notes
         parts = (self.features.transform(block, heard) for block in samples.blocks())
-        with np.errstate(over="ignore", invalid="ignore"):
+        with one_thread(), np.errstate(over="ignore", invalid="ignore"):
             each = [self.ensemble.probabilities(part) for part in parts]
         found = np.concatenate(each, dtype=np.float32)
         if not np.isfinite(found).all():  # its numbers are finite, but their products are not

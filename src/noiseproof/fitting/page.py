@@ -10,6 +10,7 @@ from noiseproof.fitting.map import Map, told
 from noiseproof.fitting.review import montage, review_data
 from noiseproof.fitting.summary import against_cross_entropy, doubtful_line
 from noiseproof.fitting.telling import shorten
+from noiseproof.parallel import one_thread
 from noiseproof.report.charts import bar_chart, heat_map
 from noiseproof.report.page import render
 
@@ -26,6 +27,7 @@ CLASSES = 50
 LENGTH = 160
 
 
+@one_thread()
 def fit_page(fitted: "Fitted") -> str:
     """Return the page as self-contained HTML."""
     learned, estimate = fitted.learned, fitted.estimate

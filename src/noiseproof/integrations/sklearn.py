@@ -23,6 +23,7 @@ from noiseproof.learn.trials import train_all
 from noiseproof.losses import Loss
 from noiseproof.losses.expression import as_loss
 from noiseproof.losses.parameter import Interval, checked
+from noiseproof.parallel import one_thread
 from noiseproof.prepare.forms import blocks_in_form, check_range, in_form, plain, prefers_sparse
 
 #: How scikit-learn should validate inputs.
@@ -148,7 +149,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.ensemble_ is None:
             return np.ones((X.shape[0], 1), dtype=np.float32)
         blocks = blocks_in_form(X, self.sparse_)
-        found = [self.ensemble_.probabilities(block) for block in blocks]
+        with one_thread():
+            found = [self.ensemble_.probabilities(block) for block in blocks]
         return np.concatenate(found, dtype=np.float32)
 
     def predict(self, X: Any) -> NDArray[Any]:
