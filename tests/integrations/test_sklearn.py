@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from noiseproof import losses, noise
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.integrations.sklearn import RobustClassifier
+from noiseproof.learn.learners import registry
 
 IRIS = load_iris(return_X_y=True)
 
@@ -97,6 +98,19 @@ def test_columns_of_several_levels():
     X, y = IRIS
     frame = pd.DataFrame(X, columns=pd.MultiIndex.from_product([["sepal", "petal"], ["l", "w"]]))
     assert RobustClassifier("CE").fit(frame, y).score(frame, y) > 0.9
+
+
+@pytest.mark.parametrize("learner", sorted(registry))
+@pytest.mark.parametrize("scale", [1 / 150, 1e-300, 1e300])
+def test_weights_count_by_their_ratios_alone(learner, scale):
+    X, y = IRIS
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    loss = "CE" if registry[learner]().with_loss("CE") else "auto"
+    one, other = (
+        RobustClassifier(loss, learner=learner, minutes=0).fit(X, y, weight * s).predict_proba(X)
+        for s in (1, scale)
+    )
+    np.testing.assert_allclose(one, other, atol=2e-3)
 
 
 def test_sample_weight_silences_rows():
