@@ -61,6 +61,10 @@ def test_everything_that_is_wrong_is_listed(store, capsys):
                           "--seeds", 1, "--json")[1])  # fmt: skip
     assert left["ran"] == 0  # a disputed cell is the user's to decide
     assert left["grids"][0]["disputed"] == 1
+    assert main(["figure", "memorisation", "--out", "m.svg"]) == 0
+    err = capsys.readouterr().err
+    assert "none is believed" in err
+    assert "status is 'fine'" not in err  # it was set aside, and said, before
 
 
 def test_pack_and_unpack(store, capsys, tmp_path):
