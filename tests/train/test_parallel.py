@@ -11,8 +11,9 @@ import torch
 from tiny_runs import write_npz
 
 from noiseproof.cli import main
+from noiseproof.errors import ParameterError
 from noiseproof.results import Record
-from noiseproof.train import World
+from noiseproof.train import Machine, World
 
 # One step over all 161 samples, an odd number, so that the processes' parts differ in size;
 # momentum and decay off, so that the weights move by the gradient itself. cnn4 has batch norms.
@@ -88,3 +89,23 @@ def test_a_process_that_waits_for_the_others_in_vain_can_be_stopped():
                 process.wait(0.2)
                 break
     assert process.returncode == -signal.SIGTERM
+
+
+class Told(World):
+    """A world whose other process has found another number."""
+
+    other = 0
+
+    def sum(self, values):
+        return values + torch.tensor([self.other, self.other**2])
+
+
+@pytest.mark.parametrize(("mine", "other"), [(0, 1), (1, 0), (3, 5), (5, 3)])
+def test_processes_that_see_different_files_of_a_run_say_so(mine, other):
+    """Else one would go on from the checkpoint, the other from the beginning, and wait for ever."""
+    world = Told(rank=0, size=2)
+    object.__setattr__(world, "other", other)
+    with pytest.raises(ParameterError, match="--out has to be one folder"):
+        Machine(world=world).check_alike(mine)
+    object.__setattr__(world, "other", mine)
+    Machine(world=world).check_alike(mine)

@@ -45,9 +45,11 @@ def complete(
     with _alone(out, experiment, machine):
         if not resume and machine.world.is_main:
             files.clear()
+        elif machine.world.is_main:
+            files.finished()  # sets a damaged record aside, before the others look
         machine.world.wait()
         record = files.finished()
-        machine.world.wait()
+        machine.check_alike(record is not None)
         if record is not None and _is_whole(record, files, save):
             if machine.world.is_main:  # of a run that stopped right after its record was written
                 files.checkpoint.unlink(missing_ok=True)

@@ -93,13 +93,13 @@ class Experiment:
         with machine.settled():
             job = self.job(machine)
             state = checkpoint and load_checkpoint(checkpoint, self.identity, machine.device)
-            machine.world.wait()  # nobody may write before everybody has read
+            done = len(state["history"]) if state else 0
+            machine.check_alike(done)  # and nobody may write before everybody has read
 
             def save(state: State) -> None:
                 if checkpoint and machine.world.is_main:
                     save_checkpoint(checkpoint, self.identity, state)
 
-            done = len(state["history"]) if state else 0
             watch.begin(self.recipe.epochs, len(self.train), done)
             try:
                 outcome = fit(job, state or None, save, watch)

@@ -84,6 +84,20 @@ class Machine:
             network.compile()
         return spread(network, self.device) if self.world.size > 1 else network
 
+    def check_alike(self, done: int) -> None:
+        """Wait for all processes; raise ParameterError where they found different files of a run.
+
+        Args:
+            done: how far this process finds the run to be.
+        """
+        numbers = torch.tensor([done, done * done], device=self.device)
+        total, squares = self.world.sum(numbers).tolist()
+        if self.world.size * squares != total * total:  # equal if and only if all are the same
+            raise ParameterError(
+                "the processes do not find the same checkpoint or record: "
+                "--out has to be one folder that all of them see"
+            )
+
     @contextmanager
     def settled(self) -> Iterator[None]:
         """Set threads, denormals, memory and determinism for a run; put back the threads after."""
