@@ -6,10 +6,13 @@ from tiny_runs import ONE, measured, tiny
 
 from noiseproof.errors import DataError
 from noiseproof.results import complete
+from noiseproof.results.run_files import forget_torn
 from noiseproof.train.checkpoint import load_checkpoint, read_tensors, save_checkpoint
 from noiseproof.train.progress import Watcher
 
 CPU = torch.device("cpu")
+#: What a run keeps, with nothing in it.
+EMPTY = {"network": {}, "optimiser": {}, "scaler": {}, "history": []}
 
 
 class StopAfter(Watcher):
@@ -70,7 +73,7 @@ def test_damaged_checkpoint_is_one_line(tmp_path, content):
 
 def test_a_changed_bit_is_never_a_changed_weight(tmp_path):
     path = tmp_path / "checkpoint.pt"
-    save_checkpoint(path, "x", {"a": torch.arange(64.0)})
+    save_checkpoint(path, "x", EMPTY | {"network": {"a": torch.arange(64.0)}})
     whole = path.read_bytes()
     refused = 0
     for at in range(0, len(whole), 7):
@@ -80,14 +83,14 @@ def test_a_changed_bit_is_never_a_changed_weight(tmp_path):
         except DataError:
             refused += 1
         else:
-            assert torch.equal(state["a"], torch.arange(64.0)), at
+            assert torch.equal(state["network"]["a"], torch.arange(64.0)), at
     assert refused > 64  # the weights alone are 256 bytes
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
 def test_a_torn_checkpoint_is_one_line(tmp_path, share):
     path = tmp_path / "checkpoint.pt"
-    save_checkpoint(path, "x", {"a": torch.arange(2000.0)})
+    save_checkpoint(path, "x", EMPTY | {"network": {"a": torch.arange(2000.0)}})
     path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
     with pytest.raises(DataError, match="not a checkpoint; --restart begins anew"):
         load_checkpoint(path, "x", CPU)
@@ -106,9 +109,26 @@ def test_a_packed_checkpoint_is_not_unpacked(tmp_path):
 
 def test_what_a_killed_process_left_is_swept_up(tmp_path):
     (tmp_path / ".checkpoint.pt.0123abcd.part").write_bytes(b"half")
-    save_checkpoint(tmp_path / "checkpoint.pt", "x", {"a": 1})
+    save_checkpoint(tmp_path / "checkpoint.pt", "x", EMPTY)
     assert [p.name for p in tmp_path.iterdir()] == ["checkpoint.pt"]
-    assert load_checkpoint(tmp_path / "checkpoint.pt", "x", CPU) == {"a": 1, "identity": "x"}
+    assert load_checkpoint(tmp_path / "checkpoint.pt", "x", CPU) == EMPTY | {"identity": "x"}
+
+
+def test_a_checkpoint_with_other_parts_is_one_line_and_run_again_by_a_grid(tmp_path):
+    """As another version may have written it."""
+    path = tmp_path / "checkpoint.pt"
+    tiny(epochs=2).run(ONE, path)
+    whole, row = torch.load(path), torch.load(path)["history"][0]
+    changes = [{part: value} for part in EMPTY for value in (7, None, "x")]
+    rows = ({}, row | {"new": 1}, row | {"number": 2}, 7)
+    changes += [{"history": [other]} for other in rows]
+    for number, change in enumerate(changes):
+        torch.save(whole | change, path)
+        with pytest.raises(DataError, match="not a checkpoint; --restart begins anew"):
+            load_checkpoint(path, whole["identity"])
+        forget_torn(path, whole["identity"])
+        assert not path.exists()
+        assert len(list(tmp_path.iterdir())) == number + 1  # each was set aside
 
 
 def test_done_is_done(tmp_path):

@@ -9,9 +9,8 @@ from noiseproof.bench.stack import Stack
 from noiseproof.errors import DataError
 from noiseproof.results import Record, RunFiles, complete, complete_together
 from noiseproof.results.key import experiment_key
-from noiseproof.results.run_files import set_aside
+from noiseproof.results.run_files import forget_torn
 from noiseproof.train import Experiment, Machine, pick_device, prepare
-from noiseproof.train.checkpoint import read_tensors
 from noiseproof.train.progress import Watcher
 
 
@@ -21,7 +20,7 @@ def run_cell(cell: Cell, out: Path, settings: Settings, watch: Watcher | None = 
     The data set stays in memory for the next cell. It takes one thread: cells run side by side.
     """
     experiment = _experiment(cell, settings)
-    _forget_torn_checkpoint(RunFiles.of(out, experiment).checkpoint, experiment)
+    forget_torn(RunFiles.of(out, experiment).checkpoint, experiment.identity)
     return complete(experiment, out, _machine(settings), watch, save=settings.save)
 
 
@@ -55,11 +54,3 @@ def _experiment(cell: Cell, settings: Settings, like: Experiment | None = None) 
             "it is not the published data"
         )
     return experiment
-
-
-def _forget_torn_checkpoint(path: Path, experiment: Experiment) -> None:
-    """Set aside a checkpoint that cannot be read: nobody restarts single cells by hand."""
-    if path.exists():
-        state = read_tensors(path)
-        if not state or state.get("identity") != experiment.identity:
-            set_aside(path)

@@ -8,9 +8,8 @@ from noiseproof.files import locked
 from noiseproof.results.key import experiment_key
 from noiseproof.results.model import save_model
 from noiseproof.results.record import Record
-from noiseproof.results.run_files import RunFiles, lock_file, set_aside
+from noiseproof.results.run_files import RunFiles, forget_torn, lock_file
 from noiseproof.train import Experiment, Machine
-from noiseproof.train.checkpoint import read_tensors
 from noiseproof.train.progress import Watcher
 from noiseproof.train.together import identity_together, run_together
 
@@ -94,8 +93,7 @@ def complete_together(
         found = [own.finished() for own in files]
         if all(r and _is_whole(r, own, save) for r, own in zip(found, files, strict=True)):
             return [record for record in found if record]
-        if checkpoint.exists() and (read_tensors(checkpoint) or {}).get("identity") != identity:
-            set_aside(checkpoint)
+        forget_torn(checkpoint, identity)
         trained = run_together(experiments, machine, checkpoint, watch)
         records = []
         for one, own, (outcome, network) in zip(experiments, files, trained, strict=True):

@@ -10,6 +10,7 @@ from noiseproof.errors import DataError
 from noiseproof.results.plain import read_plain
 from noiseproof.results.record import Record
 from noiseproof.train import Experiment
+from noiseproof.train.checkpoint import load_checkpoint
 
 #: How the name of a record ends: the first ten digits of its identity.
 RECORD_NAME = re.compile(r"-([0-9a-f]{10})\.json$")
@@ -102,6 +103,14 @@ def set_aside(path: Path) -> Path:
     names = chain([path.name], (f"{path.name}.{number}" for number in count(2)))
     free = (path.with_name(f"{name}.damaged") for name in names)
     return path.replace(next(place for place in free if not os.path.lexists(place)))
+
+
+def forget_torn(checkpoint: Path, identity: str) -> None:
+    """Set aside a checkpoint that cannot be resumed: nobody restarts single cells by hand."""
+    try:
+        load_checkpoint(checkpoint, identity)
+    except DataError:
+        set_aside(checkpoint)
 
 
 def file_name(words: str, identity: str) -> str:

@@ -10,6 +10,7 @@ import torch
 
 from noiseproof import files
 from noiseproof.errors import DataError
+from noiseproof.train.outcome import Epoch
 
 State = dict[str, Any]
 
@@ -27,7 +28,7 @@ def write_tensors(path: Path, content: State) -> None:
     files.write(path, buffer.getbuffer())
 
 
-def load_checkpoint(path: Path, identity: str, device: torch.device) -> State | None:
+def load_checkpoint(path: Path, identity: str, device: torch.device | str = "cpu") -> State | None:
     """Return the state of the run ``identity``; None where there is none yet.
 
     A file that cannot be read, or is of another run, is an error: nothing is overwritten.
@@ -36,7 +37,7 @@ def load_checkpoint(path: Path, identity: str, device: torch.device) -> State | 
         return None
     state = read_tensors(path, device)
     found = state and state.get("identity")
-    if not found:
+    if not state or not found or not _is_whole(state):
         raise DataError(f"{path}: not a checkpoint; --restart begins anew")
     if found != identity:
         raise DataError(
@@ -44,6 +45,20 @@ def load_checkpoint(path: Path, identity: str, device: torch.device) -> State | 
             "--restart begins anew, --out elsewhere keeps it"
         )
     return state
+
+
+def _is_whole(state: State) -> bool:
+    """Return whether this is the state of one run or of several: other versions may differ."""
+    histories: Any = state.get("history")
+    parts = ["stack", "optimiser"]
+    if "network" in state:
+        histories, parts = [histories], ["network", "optimiser", "scaler"]
+    try:
+        numbers = [[Epoch(**row).number for row in rows] for rows in histories]
+    except TypeError:
+        return False
+    in_order = all(found == list(range(1, len(found) + 1)) for found in numbers)
+    return in_order and all(isinstance(state.get(part), dict) for part in parts)
 
 
 def read_tensors(path: Path, device: torch.device | str = "cpu") -> State | None:
