@@ -19,7 +19,7 @@ from noiseproof.losses import loss as read_loss
 from noiseproof.noise import stream, symmetric
 from noiseproof.report.pictures import COLOURS, check, save, style
 from noiseproof.theory import audit
-from noiseproof.theory.threads import one_thread
+from noiseproof.torch_threads import one_torch_thread
 
 RATE = 0.6
 LOSSES = ("CE", "AGCE(a=0.6, q=0.6)")
@@ -68,7 +68,7 @@ def run(out: Path, seed: int = 1) -> None:
     print(f"\nwrote {out}")
 
 
-@one_thread()
+@one_torch_thread()
 def train(
     loss: Loss, x: Tensor, given: Tensor, wrong: Tensor, test_x: Tensor, test_y: Tensor, seed: int
 ) -> Run:

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import torch
-
 from noiseproof import threads
 from noiseproof.extras import need
+from noiseproof.torch_threads import one_torch_thread
 
 need("fit", "threadpoolctl")
 from threadpoolctl import ThreadpoolController
@@ -38,20 +37,15 @@ def cores() -> int:
 def one_thread() -> Iterator[None]:
     """Limit torch and BLAS to one thread, and restore the caller's setting afterwards."""
     global _inside
-    before, pools = torch.get_num_threads(), ThreadpoolController()
+    pools = ThreadpoolController()
     with _lock:
         if _inside == 0:
             blas = [each for each in pools.lib_controllers if each.user_api == "blas"]
             _before[:] = [(each, each.get_num_threads()) for each in blas]
-        limit = pools.limit(limits=1)
         _inside += 1
     try:
-        with limit:
-            torch.set_num_threads(1)
-            try:
-                yield
-            finally:
-                torch.set_num_threads(before)
+        with one_torch_thread(), pools.limit(limits=1):
+            yield
     finally:
         with _lock:
             _inside -= 1

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from noiseproof.learn.linear import Linear
 from noiseproof.learn.objective import Objective, unit_slope
 from noiseproof.parallel import one_thread
 from noiseproof.progress import Progress
+from noiseproof.torch_threads import one_torch_thread
 
 
 def rows(count=60, columns=4, classes=3):
@@ -110,15 +112,45 @@ def test_learning_uses_one_thread_a_job_and_leaves_the_callers_setting_alone():
         torch.set_num_threads(before)
 
 
-def test_threads_that_learn_at_the_same_time_leave_the_callers_setting_alone():
-    def threads():
+def in_another_thread(function):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(function()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+@pytest.mark.parametrize("inside", [one_thread, one_torch_thread])
+def test_threads_that_learn_at_the_same_time_leave_every_setting_alone(inside):
+    def blas():
         return [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
 
-    with threadpool_limits(2):
-        before, first, second = threads(), one_thread(), one_thread()
-        first.__enter__()
-        second.__enter__()
-        first.__exit__(None, None, None)  # ends while the other is still at work
-        assert set(threads()) == {1}
-        second.__exit__(None, None, None)
-        assert threads() == before
+    def learning(begun, end):
+        with inside(), inside():
+            begun.set()
+            end.wait()
+            at_work.append(in_another_thread(torch.get_num_threads))
+        after.append(torch.get_num_threads())
+
+    at_work, after, threads = [], [], torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with threadpool_limits(2, "blas"):
+            before = blas()
+            jobs = [(threading.Event(), threading.Event()) for _ in range(2)]
+            running = []
+            for begun, end in jobs:
+                running.append(threading.Thread(target=learning, args=(begun, end)))
+                running[-1].start()
+                begun.wait()
+            for thread, (_, end) in zip(running, jobs, strict=True):
+                if inside is one_thread:
+                    assert set(blas()) == {1}
+                end.set()  # the first ends while the other is still at work
+                thread.join()
+            assert at_work == [1, 1]
+            assert after == [2, 2]
+            assert torch.get_num_threads() == in_another_thread(torch.get_num_threads) == 2
+            assert blas() == before
+    finally:
+        torch.set_num_threads(threads)

@@ -13,7 +13,7 @@ from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss, Pointwise
 from noiseproof.noise.matrix import Doubles
 from noiseproof.theory.interval import ZERO, as_pointwise
-from noiseproof.theory.threads import one_thread
+from noiseproof.torch_threads import one_torch_thread
 
 _REACH = math.asinh(500.0)
 _NODES = 401
@@ -77,7 +77,7 @@ def calibration(loss: Loss | str, eta: Sequence[float] | Doubles | None = None) 
     )
 
 
-@one_thread()
+@one_torch_thread()
 def conditional_risks(loss: Pointwise, eta: Doubles) -> tuple[Doubles, Doubles]:
     """Return H and H- at each ``eta``."""
     t = torch.as_tensor(eta)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, softplus
 
-from noiseproof.theory.threads import one_thread
+from noiseproof.torch_threads import one_torch_thread
 
 _WIDEST = 500.0
 _NODES = 91
@@ -58,7 +58,7 @@ def softplus_exact(x: Tensor) -> Tensor:
     return softplus(x, threshold=50)
 
 
-@one_thread()
+@one_torch_thread()
 def infimum(objective: Callable[[Masses], Tensor], reach: float) -> float:
     """Return the least value of ``objective`` over the triangle: a grid, then zooms on its best.
 
