@@ -120,12 +120,23 @@ def in_another_thread(function):
     return found[0]
 
 
-@pytest.mark.parametrize("inside", [one_thread, one_torch_thread])
-def test_threads_that_learn_at_the_same_time_leave_every_setting_alone(inside):
-    def blas():
+def test_threads_that_learn_at_the_same_time_leave_the_callers_setting_alone():
+    def threads():
         return [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
 
-    def learning(begun, end):
+    with threadpool_limits(2):
+        before, first, second = threads(), one_thread(), one_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)  # ends while the other is still at work
+        assert set(threads()) == {1}
+        second.__exit__(None, None, None)
+        assert threads() == before
+
+
+@pytest.mark.parametrize("inside", [one_thread, one_torch_thread])
+def test_threads_at_work_leave_the_setting_for_later_threads_alone(inside):
+    def work(begun, end):
         with inside(), inside():
             begun.set()
             end.wait()
@@ -135,22 +146,16 @@ def test_threads_that_learn_at_the_same_time_leave_every_setting_alone(inside):
     at_work, after, threads = [], [], torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        with threadpool_limits(2, "blas"):
-            before = blas()
-            jobs = [(threading.Event(), threading.Event()) for _ in range(2)]
-            running = []
-            for begun, end in jobs:
-                running.append(threading.Thread(target=learning, args=(begun, end)))
-                running[-1].start()
-                begun.wait()
-            for thread, (_, end) in zip(running, jobs, strict=True):
-                if inside is one_thread:
-                    assert set(blas()) == {1}
-                end.set()  # the first ends while the other is still at work
-                thread.join()
-            assert at_work == [1, 1]
-            assert after == [2, 2]
-            assert torch.get_num_threads() == in_another_thread(torch.get_num_threads) == 2
-            assert blas() == before
+        events = [(threading.Event(), threading.Event()) for _ in range(2)]
+        workers = [threading.Thread(target=work, args=pair) for pair in events]
+        for worker, (begun, _) in zip(workers, events, strict=True):
+            worker.start()
+            begun.wait()
+        for worker, (_, end) in zip(workers, events, strict=True):
+            end.set()  # the first ends while the other is still at work
+            worker.join()
+        assert at_work == [1, 1]
+        assert after == [2, 2]
+        assert torch.get_num_threads() == in_another_thread(torch.get_num_threads) == 2
     finally:
         torch.set_num_threads(threads)
