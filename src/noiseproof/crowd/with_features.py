@@ -49,6 +49,10 @@ class Checked:
     codes: Codes
     random: NDArray[np.bool_]
 
+    def take(self, some: NDArray[np.bool_]) -> "Checked":
+        """Return some of the items."""
+        return Checked(self.rows[some], self.codes[some], self.random[some])
+
     def pin(self, q: Doubles) -> Doubles:
         """Return soft labels (N, K) in which the checked items are certain."""
         out = q.copy()
@@ -109,6 +113,7 @@ def agree(
     predict: Predict | None = None,
     minutes: float = math.inf,
     checked: Checked | None = None,
+    hold_out: bool = True,
 ) -> Consensus:
     """Return the consensus.
 
@@ -123,6 +128,7 @@ def agree(
             alone, by Dawid and Skene's EM with the priors of :mod:`noiseproof.crowd.annotators`.
         minutes: the time after which no further round is started.
         checked: items whose class is known; they tell how good the annotators are.
+        hold_out: agree on each checked item without its check as well.
     """
     deadline = time.monotonic() + 60 * minutes
     pin = checked.pin if checked is not None else np.asarray
@@ -158,7 +164,13 @@ def agree(
     if p is None or answers.one_sided:
         found = found[-1:]
     _, free, likelihood = max(found, key=lambda one: one[0])
-    if checked is not None:
+    if checked is not None and hold_out:
+        if p is None:
+            # Annotators were judged by the checks of the very items in question.
+            for k in np.unique(part[checked.rows]):
+                mine = part[checked.rows] == k
+                rest = agree(answers, checked=checked.take(~mine), hold_out=False)
+                free[checked.rows[mine]] = rest.free[checked.rows[mine]]
         free = checked.calibrated(free)
     q = pin(free)
     judge = posterior(likelihood, np.ones(answers.classes))
