@@ -144,7 +144,7 @@ def test_predictions_never_replace_what_they_are_made_from(capsys, home, tmp_pat
         command = ("predict", folder, tmp_path / "new.csv", "--out", out, "--force")
         code, text, err = run(capsys, *command)
         assert (code, text, len(err.splitlines())) == (2, "", 1)
-        assert "is what the predictions are made from; it is left as it is" in err
+        assert "is an input; it is left as it is" in err
     assert (tmp_path / "new.csv").read_bytes() == before
 
 

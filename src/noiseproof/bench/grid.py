@@ -15,7 +15,7 @@ from noiseproof.losses import loss as read_loss
 from noiseproof.losses.own import recorded_loss
 from noiseproof.noise import Noise, parse
 from noiseproof.results import Place
-from noiseproof.results.key import matrix_hash
+from noiseproof.results.key import is_known, matrix_hash
 from noiseproof.train import Recipe
 from noiseproof.train import recipe as find_recipe
 from noiseproof.train.recipes import FROZEN
@@ -46,6 +46,10 @@ class Row:
         """Return the loss under a noise, as ``str(loss)`` spells it."""
         advised = self.loss == RECOMMEND
         return advised_loss(noise, dataset) if advised else spell(self.loss)
+
+
+#: How a noise of a file of the user's begins.
+MATRIX = "matrix:"
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,12 @@ class Grid:
     def source(self) -> Source:
         """What is known of the data before it is loaded."""
         return find_source(self.dataset, self.label, self.encoder)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The user's own files that it reads: data and noise matrices."""
+        data = () if is_known(self.dataset) else (self.dataset,)
+        return (*data, *(n.removeprefix(MATRIX) for n in self.noises if n.startswith(MATRIX)))
 
     def recipe_of(self, row: Row) -> Recipe:
         """Return the recipe of a row."""

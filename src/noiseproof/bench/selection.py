@@ -1,11 +1,14 @@
 """The part of a grid that a command selects: parsed once, applied to any grid, written back."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from noiseproof.bench.grid import Grid
 from noiseproof.bench.grid_file import expand, grid_names, load_grid
 from noiseproof.errors import ParameterError
+from noiseproof.losses.own import loss_files
+from noiseproof.results.pack import SUFFIX
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,15 @@ class Selection:
     def grids(self, names: Iterable[str]) -> dict[str, Grid]:
         """Return the selected parts of some grids, by name or file, each once."""
         return {name: self.grid(name) for name in expand(names)}
+
+    def inputs(self, grids: Mapping[str, Grid], store: Path, out: Path) -> tuple[str | Path, ...]:
+        """Return what a command reads that writes ``out`` from a store: that is never replaced."""
+        own = (name for name in grids if name.endswith(".toml"))
+        data = (file for grid in grids.values() for file in grid.files)
+        # In a folder of records, a report is no record.
+        records = store if store.is_file() or out.name.endswith((".json", SUFFIX)) else None
+        losses = (file.path for file in loss_files())
+        return (*own, *data, *losses, *([records] if records else []))
 
     def suiting(self) -> dict[str, Grid]:
         """Return the selected part of every grid that has one, by name."""

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from noiseproof.errors import NoiseproofError
 from noiseproof.extras import need
-from noiseproof.progress import printable
+from noiseproof.shown import printable
 
 #: 128 and the number of the signal, as shells have it.
 INTERRUPTED, TERMINATED = 130, 143

@@ -7,7 +7,7 @@ import typer
 import typer.core
 
 import noiseproof
-from noiseproof.progress import printable, printable_json
+from noiseproof.shown import printable, printable_json
 
 #: The commands in the order that a user meets them.
 ORDER = (

@@ -53,13 +53,13 @@ def show_leaderboard(
     from noiseproof.results import Store
 
     check_there(store)
+    grids = selection.grids(names or [LEADERBOARD])
     if out is not None:
-        files.check_file(out, force=True)
+        files.check_file(out, True, selection.inputs(grids, store, out))
     if figure is not None:
-        check(figure)
+        check(figure, selection.inputs(grids, store, figure))
         if out is not None and out.resolve() == figure.resolve():
             raise ParameterError(f"--out and --figure are the same file, {out}")
-    grids = selection.grids(names or [LEADERBOARD])
     kept = Store(store)
     records = kept.records()
     collected = [Collected(grid, records) for grid in grids.values()]

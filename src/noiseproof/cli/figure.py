@@ -63,7 +63,7 @@ def figure(
             from noiseproof.bench.selection import Selection
 
             selection = Selection.read(rows=rows, noise=noise, recipe=recipe)
-            drawn, remarks = _of_runs(name, grid, selection, store, data, progress)
+            drawn, remarks = _of_runs(name, out, grid, selection, store, data, progress)
         save(drawn, out)
     for remark in remarks:
         warn(remark)
@@ -72,6 +72,7 @@ def figure(
 
 def _of_runs(
     name: str,
+    out: Path,
     grid: str | None,
     selection: "Selection",
     store: Path,
@@ -79,10 +80,12 @@ def _of_runs(
     progress: "Progress",
 ) -> "tuple[Figure, tuple[str, ...]]":
     from noiseproof.bench import figures
+    from noiseproof.report.pictures import check
     from noiseproof.results import Store
 
     draw, own_grid, own_rows = figures.FIGURES[name]
     shown = selection if selection.rows else replace(selection, rows=own_rows)
     material = figures.gather(grid or own_grid, Store(store), data, shown, progress)
+    check(out, shown.inputs({material.given: material.grid}, store, out))
     drawn = draw(material)
     return drawn.figure, (*drawn.remarks, *material.problems)

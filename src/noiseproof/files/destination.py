@@ -1,6 +1,8 @@
 """Can this be written? Asked before the work begins rather than after it."""
 
 import os
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from noiseproof.errors import ParameterError
@@ -11,12 +13,13 @@ from noiseproof.files.part import clean, explained
 _TOLD = 3
 
 
-def check_file(path: Path, force: bool = False) -> None:
+def check_file(path: Path, force: bool = False, inputs: Iterable[str | Path | None] = ()) -> None:
     """Raise ParameterError where a file cannot be written, or would replace something else.
 
     Args:
         path: the file to be.
         force: a plain file that is there may be replaced.
+        inputs: files and folders that are read for it; none of them is ever replaced.
     """
     with explained(path):
         if os.path.lexists(path):
@@ -24,6 +27,8 @@ def check_file(path: Path, force: bool = False) -> None:
             if path.is_symlink() or not path.is_file():
                 # It would be replaced by a file: a device, a pipe or a link would be gone.
                 raise ParameterError(f"{path} is not a plain file; it is left as it is")
+            if any(read is not None and _is_in(path, read) for read in inputs):
+                raise ParameterError(f"{path} is an input; it is left as it is")
         _check_parent(path)
 
 
@@ -65,6 +70,14 @@ def ask_force(path: Path, force: bool) -> None:
     """Raise ParameterError for what is there, unless it may be replaced."""
     if not force:
         raise ParameterError(f"{path} exists; nothing is overwritten without --force")
+
+
+def _is_in(path: Path, read: str | Path) -> bool:
+    """Return whether a path is ``read``, or in that folder."""
+    with suppress(OSError):  # links that lead in a circle are for the reader to complain of
+        if os.path.samefile(path, read):
+            return True
+    return Path(os.path.realpath(read)) in Path(os.path.realpath(path)).parents
 
 
 def _check_parent(path: Path) -> None:

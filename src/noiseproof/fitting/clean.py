@@ -77,10 +77,7 @@ def clean(
     changes_file = out.with_name(f"{name or 'clean'}-changes.csv")
     _check_kinds(path, out)
     for made in (changes_file,) if path.is_dir() else (out, changes_file):
-        files.check_file(made, force)
-        for read in (path, reviewed):
-            if read is not None and made.exists() and Path(read).exists() and made.samefile(read):
-                raise ParameterError(f"{made} is an input; it is left as it is")
+        files.check_file(made, force, (path, reviewed))
     folder = default_folder(path) if fit is None else Path(fit)
     if folder.exists() and folder.resolve() in out.resolve().parents:
         raise ParameterError(f"{out} would be inside the folder of the fit; choose another place")

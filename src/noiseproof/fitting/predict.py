@@ -1,6 +1,5 @@
 """Predict for a file of any length with a saved model, block by block."""
 
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -189,10 +188,5 @@ def _suffix(out: Path) -> str:
 
 def check_out(out: Path, force: bool, file: Path, model: Path) -> None:
     """Raise at once if predictions cannot be written to ``out``."""
-    files.check_file(out, force)
-    # Links that lead in a circle are for the reader to complain of: realpath lets them pass.
-    parents = Path(os.path.realpath(out)).parents
-    sources = [Path(os.path.realpath(folder)) in parents for folder in (file, model)]
-    if out.exists() and (any(sources) or (file.exists() and out.samefile(file))):
-        raise ParameterError(f"{out} is what the predictions are made from; it is left as it is")
+    files.check_file(out, force, (file, model))
     _suffix(out)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from noiseproof.extras import need
-from noiseproof.progress import drawable
+from noiseproof.shown import drawable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

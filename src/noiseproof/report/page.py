@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from noiseproof import files
 from noiseproof.errors import ParameterError
-from noiseproof.progress import printable
+from noiseproof.shown import printable
 
 KINDS = (".html", ".htm")
 

@@ -1,6 +1,7 @@
 """How figures look, and how they are saved."""
 
 import io
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -47,13 +48,18 @@ def style() -> AbstractContextManager[Any]:
     return mpl.rc_context(_STYLE)
 
 
-def check(path: Path) -> None:
-    """Raise ParameterError where no picture can be written; ask before the work, not after it."""
+def check(path: Path, inputs: Iterable[str | Path] = ()) -> None:
+    """Raise ParameterError where no picture can be written; ask before the work, not after it.
+
+    Args:
+        path: the picture to be.
+        inputs: files and folders that it is drawn from, which it must not replace.
+    """
     if path.suffix.lower() not in KINDS:
         raise ParameterError(
             f"cannot draw {path.name!r}: expected a name ending {', '.join(KINDS)}"
         )
-    files.check_file(path, force=True)
+    files.check_file(path, True, inputs)
 
 
 def save(figure: Figure, path: Path) -> None:

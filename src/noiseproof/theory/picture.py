@@ -7,7 +7,7 @@ import torch
 
 from noiseproof.extras import need
 from noiseproof.losses import Pointwise
-from noiseproof.progress import drawable
+from noiseproof.shown import drawable
 from noiseproof.theory.calibration import calibration
 from noiseproof.theory.interval import losses_at
 from noiseproof.theory.tolerance import symmetric_rate

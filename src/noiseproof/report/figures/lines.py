@@ -6,8 +6,8 @@ from itertools import cycle, product
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from noiseproof.progress import drawable
 from noiseproof.report.pictures import COLOURS
+from noiseproof.shown import drawable
 
 STYLES = [(colour, dash) for dash, colour in product(("-", "--", ":"), COLOURS)]
 

@@ -7,8 +7,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from noiseproof.progress import drawable
 from noiseproof.report.pictures import style
+from noiseproof.shown import drawable
 
 #: The height of a label, as a share of the panel's.
 _LINE = 0.042

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from noiseproof.progress import drawable
 from noiseproof.report.figures.lines import draw_curves
 from noiseproof.report.history import mean_curve
 from noiseproof.report.pictures import style
+from noiseproof.shown import drawable
 
 if TYPE_CHECKING:
     from noiseproof.results import Record

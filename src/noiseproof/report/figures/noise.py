@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from noiseproof.noise import Corruption, TransitionMatrix
-from noiseproof.progress import drawable
 from noiseproof.report.pictures import style
+from noiseproof.shown import drawable
 
 ACROSS = 3
 

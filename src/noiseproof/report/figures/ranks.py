@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from noiseproof.progress import drawable
 from noiseproof.report.pictures import style
+from noiseproof.shown import drawable
 
 
 def ranks(

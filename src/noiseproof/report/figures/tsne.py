@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from noiseproof.progress import SILENT, Progress, drawable
+from noiseproof.progress import SILENT, Progress
 from noiseproof.report.pictures import style
+from noiseproof.shown import drawable
 
 #: Test samples to draw: enough to see the classes, in seconds rather than minutes.
 SAMPLES = 1000

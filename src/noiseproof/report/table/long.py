@@ -5,8 +5,8 @@ import io
 from typing import Any
 
 from noiseproof.files.spreadsheet import escape
-from noiseproof.progress import printable_json
 from noiseproof.report.table.content import Entry, Row, Table
+from noiseproof.shown import printable_json
 
 
 def as_csv(table: Table) -> str:

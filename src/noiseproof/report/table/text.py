@@ -1,7 +1,7 @@
 """What every format writes into a cell: our number, and names that can do no harm."""
 
-from noiseproof.progress import printable
 from noiseproof.report.table.content import Entry
+from noiseproof.shown import printable
 
 
 def our_number(entry: Entry, plus_minus: str = "±") -> str:
