@@ -367,3 +367,28 @@ def test_the_classifier_honours_masks_of_labels(labels):
 def test_the_classifier_takes_labels_of_bfloat16():
     X, y = RNG.normal(size=(60, 2)), torch.arange(60) % 2
     assert RobustClassifier("CE").fit(X, y.bfloat16()).classes_.tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_images_of_every_form_get_the_same_answer(channels):
+    numbers = np.random.default_rng(0)
+    images = numbers.integers(0, 128, (60, channels, 16, 16), np.uint8)
+    images[30:] += 100
+    model = fit(images, np.repeat(["dark", "light"], 30), learners="linear", folds=2)
+    expected = model.predict_proba(images)
+    read_only = images.copy()
+    read_only.flags.writeable = False
+    forms = {
+        "read only": read_only,
+        "Fortran order": np.asfortranarray(images),
+        "strides": np.repeat(images, 2, axis=3)[..., ::2],
+        "tensor": torch.from_numpy(images),
+        "channels last": np.ascontiguousarray(images.transpose(0, 2, 3, 1)),
+        "tensor, channels last": torch.from_numpy(images).to(memory_format=torch.channels_last),
+        "list": list(images),
+        "masked": np.ma.array(images, mask=False),
+    }
+    if channels == 1:
+        forms["grey"] = images[:, 0]
+    for form, pictures in forms.items():
+        assert (model.predict_proba(pictures) == expected).all(), form

@@ -23,7 +23,7 @@ BLOCK = 128
 
 def reduce(images: NDArray[np.uint8]) -> Tensor:
     """Return images as floats in 0..1, no side longer than SIDE."""
-    x = torch.from_numpy(np.ascontiguousarray(images)).float() / 255
+    x = torch.from_numpy(images.astype(np.float32)) / 255  # a copy: images may be read-only
     longest = max(x.shape[2:])
     if longest <= SIDE:
         return x
