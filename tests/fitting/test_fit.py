@@ -398,6 +398,8 @@ def test_noisy_labels_that_may_mislead_say_nothing_of_true_ones(least):
     assert line.startswith("10.0 points worse than cross entropy on held-out noisy labels")
     assert ("-14.0 points on true ones" in line) == (least > 1.2)
     assert ("may mislead" in line) == (least <= 1.2)
+    found.gain = -0.0004
+    assert against_cross_entropy(found) == "as good as cross entropy on held-out noisy labels"
 
 
 def test_where_noise_looks_like_difficulty_no_label_is_called_probably_wrong():

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: The noise of more classes than this is left out of the summary: it would be a million numbers.
 MATRIX = 1000
+#: A smaller difference is written as 0.0 points, and is none.
+SAME = 0.0005
 #: Names that a line tells at most.
 SHOWN = 5
 
@@ -80,6 +82,8 @@ def against_cross_entropy(fitted: "Fitted") -> str:
         return "cross entropy is as good as anything tried here, and is used"
     if fitted.test is not None:
         ours, plain = fitted.test.accuracy.value, fitted.test.cross_entropy.value
+        if abs(fitted.test.gain) < SAME:
+            return f"as good as cross entropy on the test rows: {100 * ours:.1f} % are right"
         gain = points(fitted.test.gain, "better", "worse")
         return (
             f"{gain} than cross entropy on the test rows: {100 * ours:.1f} % are right, "
@@ -87,6 +91,8 @@ def against_cross_entropy(fitted: "Fitted") -> str:
         )
     gain = points(fitted.gain, "better", "worse")
     by = fitted.learned.compared_by
+    if abs(fitted.gain) < SAME:
+        return f"as good as cross entropy on {by}"
     if fitted.misled:
         return f"{gain} than cross entropy on {by}, which may mislead here"
     return (
