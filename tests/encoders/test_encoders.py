@@ -89,6 +89,13 @@ def test_a_wrong_description_is_one_line(tmp_path, change, why):
     assert "\n" not in str(caught.value)
 
 
+def test_a_file_that_no_network_fits_is_not_read(tmp_path):
+    path = onnx_means(tmp_path / "means.onnx")
+    os.truncate(path, 1 << 40)  # sparse
+    with pytest.raises(DataError, match=r"larger than the 2 GiB"):
+        load(str(path), PICTURES)
+
+
 def test_a_file_that_is_no_network_is_one_line(tmp_path):
     path = onnx_means(tmp_path / "means.onnx")
     path.write_bytes(path.read_bytes()[:-20] + b"x" * 20)
@@ -326,6 +333,9 @@ def pipe_at(path):
         (TEXTS, "config.json", {"num_hidden_layers": 10**7}, "asks for 10,000,000 layers"),
         (PICTURES, "config.json", {"vision_config": {"depths": [2, 10**9]}}, "layers"),
         (PICTURES, "preprocessor_config.json", {"size": 30_000}, "pictures of 30,000 pixels"),
+        (TEXTS, "config.json", {"_attn_implementation": "kernels/x"}, "asks for code"),
+        (TEXTS, "config.json", {"a": {"attn_implementation": {"": "k/x@v1:f"}}}, "asks for code"),
+        (TEXTS, "config.json", {"note": " " * (17 << 20)}, "larger than 16 MiB"),
         (PICTURES, "config.json", {"intermediate_size": 0}, "cannot be used as an encoder"),
         (TEXTS, "sentence_bert_config.json", None, None),
         (PICTURES, "preprocessor_config.json", None, None),

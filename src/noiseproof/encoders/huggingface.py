@@ -30,6 +30,8 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 LARGEST, DEEPEST = 16 << 20, 2000
 #: Nor is a picture's side longer, in pixels.
 WIDEST = 4096
+#: The ends of keys that name attention and the like; a name with a slash is code of the hub.
+CODE = "implementation"
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "tokenizer.model")
 
 
@@ -181,7 +183,10 @@ def _model(folder: Path, *optional: str) -> tuple[Any, list[str]]:
     """Return the model and the weights that its files lack, which may be ``optional`` ones."""
     from transformers import AutoModel
 
-    layers = _layers(_json(folder / "config.json"))
+    described = _json(folder / "config.json")
+    if code := _code(described):
+        raise DataError(f"{folder}: its config.json asks for code from Hugging Face ({code})")
+    layers = _layers(described)
     if layers > DEEPEST:
         raise DataError(f"{folder}: its config.json asks for {layers:,} layers")
     safe = any(folder.glob("*.safetensors"))
@@ -221,6 +226,19 @@ def _layers(described: Any) -> int:
     return max([*counts, *map(_layers, described.values())], default=0)
 
 
+def _code(described: dict[str, Any]) -> str | None:
+    """Return the kernel of the hub that a description, or a part of it, would have run."""
+    for key, value in described.items():
+        if isinstance(value, dict):
+            # An implementation may be given for each part.
+            parts = {f"{key}.{k}": v for k, v in value.items()} if key.endswith(CODE) else value
+            if found := _code(parts):
+                return found
+        elif CODE in key and isinstance(value, str) and "/" in value:
+            return value
+    return None
+
+
 def _is_count(value: object) -> bool:
     each = value if isinstance(value, list) else [value]
     return bool(each) and all(isinstance(one, int) for one in each)
@@ -229,11 +247,12 @@ def _is_count(value: object) -> bool:
 def _json(path: Path) -> dict[str, Any]:
     try:
         check_plain(path)
-        if path.stat().st_size > LARGEST:
-            return {}
-        found = json.loads(path.read_text(encoding="utf-8"))
+        size = path.stat().st_size
+        found = json.loads(path.read_text(encoding="utf-8")) if size <= LARGEST else {}
     except (DataError, OSError, ValueError, RecursionError):
         return {}
+    if size > LARGEST:  # transformers would read it all the same
+        raise DataError(f"{path}: larger than {LARGEST >> 20} MiB")
     return found if isinstance(found, dict) else {}
 
 

@@ -30,6 +30,8 @@ from noiseproof.files import check_plain
 
 #: No description is larger.
 LARGEST = 1 << 20
+#: No network in one file is: protobuf reads no more.
+MOST = 2 << 30
 #: onnxruntime's name for the folder of weights that are not in the file itself.
 ELSEWHERE = "session.model_external_initializers_file_folder_path"
 KEYS = {"encodes", "size", "mean", "std", "layout", "tokenizer", "input", "output"}
@@ -110,7 +112,7 @@ def load(
     path = Path(word)
     if not path.is_file():
         raise DataError(f"{path}: there is no such encoder; say where it is by --encoder")
-    content, description = path.read_bytes(), path.with_suffix(".json")
+    content, description = _content(path), path.with_suffix(".json")
     described = _described(description)
     if described["encodes"] != encodes:
         raise DataError(f"{path}: it encodes {described['encodes']}, these are {encodes}")
@@ -124,8 +126,7 @@ def load(
     try:
         if encodes == TEXTS:
             beside = path.parent / Path(described["tokenizer"]).name
-            check_plain(beside)
-            text = beside.read_bytes()
+            text = _content(beside)
             hashed.append(("tokenizer", text))
             tokenizer = Tokenizer.from_str(text.decode("utf-8"))
             tokenizer.enable_truncation(described["size"])
@@ -140,6 +141,13 @@ def load(
         if "external data" in said.lower():
             said = "its weights are in a second file; save the network as one file"
         raise DataError(f"{path}: cannot be used as an encoder ({said})") from None
+
+
+def _content(path: Path) -> bytes:
+    check_plain(path)
+    if path.stat().st_size > MOST:
+        raise DataError(f"{path}: larger than the {MOST >> 30} GiB that an ONNX file may have")
+    return path.read_bytes()
 
 
 def _described(path: Path) -> dict[str, Any]:
