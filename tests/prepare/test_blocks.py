@@ -233,3 +233,43 @@ def test_columns_that_changed_are_warnings_and_those_as_before_are_not():
     features.transform(Samples("t", pd.DataFrame({"x": [0.0, 0.0], **few})), notes)
     assert notes.warnings == []
     assert notes.lines == ["colour: 1 of 2 values were unseen or rare at the fit (green)"]
+
+
+#: Columns that pandas reads otherwise in a block than in the whole, or with gaps than without.
+ODD = {
+    "a stray comma among points": ["1.054", "2.5", "-3.026", "2,75", "6.0", "0.5"],
+    "commas": ["1.054", "2,5", "-3,026", "2,75", "6", "0,5"],
+    "beyond int64, with gaps": ["18446744073709551615", "5", "", "NA", "7", "5"],
+    "truth among numbers": ["true", "True", "0", "7", "90", "12"],
+    "truth after numbers": ["0", "7", "90", "12", "False", "True"],
+    "truth and 0 and 1": ["true", "FALSE", "0", "1", "", "1"],
+    "huge": ["1e400", "-inf", "3", "4", "5", "6"],
+}
+
+
+@pytest.mark.parametrize("gaps", [0, 3])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("values", ODD.values(), ids=ODD)
+def test_a_block_reads_a_column_as_the_whole_file_does(tmp_path, values, separator, gaps):
+    path = tmp_path / ("a.tsv" if separator == "\t" else "a.csv")
+    rows = [*values * 4, *[""] * gaps]
+    lines = ["x", *(f'"{value}"' for value in rows)]
+    path.write_text("".join(f"{line}{separator}{i % 2}\n" for i, line in enumerate(lines)))
+    path.write_text(path.read_text().replace(f"x{separator}0", f"x{separator}y", 1))
+    fitted = read(path, "y")
+    features = learn_features(fitted, (), 0, Notes())
+    how = Reading(**reading(features))
+    want, notes = features.transform(fitted, Notes()), Notes()
+    assert np.array_equal(features.transform(read(path, "y", how), Notes()), want)
+    blocks = read_blocks(path, "y", how, rows=2)
+    found = np.concatenate([features.transform(block, notes) for block in blocks])
+    assert np.array_equal(found, want)
+    assert np.isfinite(want).all()
+
+
+def test_one_comma_does_not_make_thousands_of_points(tmp_path):
+    (tmp_path / "a.csv").write_text("x;y\n1.054;a\n2.5;b\n2,75;a\n")
+    how = Reading(numbers=["x"])
+    (block,) = read_blocks(tmp_path / "a.csv", "y", how)
+    assert block.inputs["x"].tolist() == ["1.054", "2.5", "2,75"]
+    assert read(tmp_path / "a.csv", "y", how).inputs["x"].tolist() == ["1.054", "2.5", "2,75"]

@@ -17,13 +17,10 @@ from noiseproof.extras import need
 if TYPE_CHECKING:
     import pandas as pd
 
-#: A number with a decimal comma, thousands apart by points or by nothing.
-COMMA_NUMBER = r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+)?,\d+\s*"
-WHOLE_NUMBER = r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+)\s*"
-#: This share of a column of text must be numbers with a decimal comma for it to be numbers.
-ALIKE = 0.95
 #: Words that mean that there is no number; among labels that are words they are classes.
 GAPS = frozenset({"", "#n/a", "n/a", "na", "nan", "<na>", "none", "null", "-nan", "#na"})
+#: What pandas takes for a gap, as it is written.
+NO_VALUE = ("", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
 MARK = "="
 #: An integer as every program writes it; digits of other scripts would not come back.
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -124,6 +121,8 @@ class Delimited:
             rows: how many at a time, at most.
             hears: is told how many bytes have been read, unpacked.
         """
+        import pandas as pd
+
         kept = (set(texts) - {label}) & set(self.columns)
         options: dict[str, Any] = {"dtype": dict.fromkeys(kept, str)}
         if label in self.columns:
@@ -139,6 +138,9 @@ class Delimited:
                 if not checked and any(self._may_hold_rows(frame[name]) for name in frame):
                     self._check_quotes()
                     checked = True
+                for name in frame.columns.difference([*kept, label]):
+                    if frame[name].isin(NO_VALUE).any():  # among integers beyond int64 they stay
+                        frame[name] = pd.to_numeric(frame[name], errors="coerce")
                 yield frame.reset_index(drop=True)
 
     def _may_hold_rows(self, column: "pd.Series") -> bool:
@@ -295,38 +297,3 @@ def as_labels(texts: "pd.Series") -> Any:
     numbers = {value: int(value) for value in values}
     exact = pd.array([numbers.get(text) for text in texts], dtype="Int64")
     return pd.Series(exact).astype("Int64" if gaps else "int64")
-
-
-def read_decimal_commas(
-    frame: "pd.DataFrame", numbers: Collection[str] | None, known: Collection[str] = ()
-) -> list[str]:
-    """Turn texts such as 3,14 into numbers, in place, and return the columns that had any.
-
-    Args:
-        frame: the table.
-        numbers: the columns that are known to be numbers; None finds them by their looks.
-        known: the columns that are known to have decimal commas, whether they show here or not.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"length": ["3,14", "2", "1.000,5"], "size": ["1,5", "S", "M"]})
-    >>> read_decimal_commas(frame, None), frame["length"].tolist()
-    (['length'], [3.14, 2.0, 1000.5])
-    """
-    import pandas as pd
-
-    found = []
-    for name in frame.columns if numbers is None else [c for c in frame if c in numbers]:
-        column = frame[name]
-        if not (pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)):
-            continue
-        texts = column.dropna().astype(str)
-        commas = texts.str.fullmatch(COMMA_NUMBER)
-        if not (commas.any() or name in known):
-            continue
-        both = commas | texts.str.fullmatch(WHOLE_NUMBER)
-        if numbers is None and both.mean() < ALIKE:
-            continue
-        plain = texts.where(~both, texts.str.replace(".", "").str.replace(",", "."))
-        frame[name] = pd.to_numeric(plain, errors="coerce").reindex(frame.index)
-        found.append(str(name))
-    return found

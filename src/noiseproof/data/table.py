@@ -12,7 +12,8 @@ import numpy as np
 import torch
 
 from noiseproof.data.dataset import Dataset
-from noiseproof.data.delimited import Delimited, read_decimal_commas
+from noiseproof.data.decimal_commas import read_decimal_commas
+from noiseproof.data.delimited import Delimited
 from noiseproof.data.labels import encode
 from noiseproof.data.memory import Budget, check_fits
 from noiseproof.data.single import as_float32

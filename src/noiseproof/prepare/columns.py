@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from noiseproof.prepare.forms import LARGEST
 from noiseproof.prepare.notes import UNREADABLE, Notes
-from noiseproof.prepare.values import as_days, as_numbers, as_text, is_truth
+from noiseproof.prepare.values import as_days, as_numbers, as_text
 
 #: A column with values further out than this many inter-quartile ranges is squashed.
 FAR = 20.0
@@ -31,6 +31,7 @@ class Number:
             a few huge values.
         missing: the share of values that were missing; where not 0, a second feature marks them.
         infinite: the share of values that were infinite, which count as missing.
+        truth: the share of values that were true or false.
     """
 
     kind: ClassVar[str] = "number"
@@ -41,9 +42,10 @@ class Number:
     spread: float = 0.0
     missing: float = 0.0
     infinite: float = 0.0
+    truth: float = 0.0
 
     @classmethod
-    def learn(cls, name: str, values: NDArray[np.float64]) -> "Number":
+    def learn(cls, name: str, values: NDArray[np.float64], truth: float = 0.0) -> "Number":
         """Measure a column that has at least two different values."""
         present = values[np.isfinite(values)]
         median, spread = _squashing(present)
@@ -51,7 +53,7 @@ class Number:
         infinite = float(np.isinf(values).mean())
         present = _squashed(present, median, spread)
         mean, std = float(present.mean()), _deviation(present)
-        return cls(name, median, mean, std, spread, missing, infinite)
+        return cls(name, median, mean, std, spread, missing, infinite, truth)
 
     @property
     def features(self) -> list[str]:
@@ -70,9 +72,9 @@ class Number:
 
     def fill(self, column: Any, out: Block, notes: Notes) -> None:
         """Write the features of a column into ``out`` (N, width); count what could not be read."""
-        values = as_numbers(column)
-        if is_truth(column) and (self.spread or not 0 <= self.mean <= 1):
-            values[:] = np.nan  # there were numbers at the fit, and not of 0 and 1
+        # Where there were numbers alone, and not of 0 and 1, true and false are a change.
+        truth = self.truth > 0 or (not self.spread and 0 <= self.mean <= 1)
+        values = as_numbers(column, truth)
         absent, empty = ~np.isfinite(values), column.isna().to_numpy()
         values[absent] = self.median
         out[:, 0] = (_squashed(values, self.median, self.spread) - self.mean) / self.std

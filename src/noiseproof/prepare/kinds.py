@@ -82,7 +82,8 @@ def _number(name: str, column: Any) -> Number:
     called = re.search(r"(^|[_\W])(id|idx|index|uuid|key|row)($|[_\W])|[a-z](Id|ID)$", name)
     if whole and len(values) > 2 and (called or high - low + 1 == len(values)):
         raise _Useless("a number for each row")
-    return Number.learn(name, values)
+    truth = np.isfinite(values) & np.isnan(as_numbers(column, truth=False))
+    return Number.learn(name, values, float(truth.mean()))
 
 
 def _object(name: str, column: Any, notes: Notes) -> Column | Words:

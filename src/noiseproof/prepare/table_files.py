@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from noiseproof.data.delimited import COMMA_NUMBER, Delimited, read_decimal_commas
+from noiseproof.data.decimal_commas import CommaLook, read_decimal_commas
+from noiseproof.data.delimited import Delimited
 from noiseproof.data.memory import Budget, check_fits
 from noiseproof.data.table import (
     PARQUET,
@@ -106,12 +107,12 @@ def _text_blocks(
 
 
 def _comma_columns(file: Delimited, numbers: set[str]) -> set[str]:
-    """Return the columns of numbers in which any has a decimal comma."""
-    found: set[str] = set()
-    if numbers:
-        for frame in file.frames(texts=numbers, only=numbers):
-            found |= {n for n in numbers - found if frame[n].str.fullmatch(COMMA_NUMBER).any()}
-    return found
+    """Return the columns of numbers that have decimal commas."""
+    looks = {name: CommaLook() for name in numbers}
+    for frame in file.frames(texts=numbers, only=numbers) if numbers else ():
+        for name, look in looks.items():
+            look.at(frame[name])
+    return {name for name, look in looks.items() if look.decide(number=True)}
 
 
 def _parquet_blocks(

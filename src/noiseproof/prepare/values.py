@@ -23,8 +23,13 @@ DECORATED = (
 TRUTH = {"true": 1.0, "false": 0.0}
 
 
-def as_numbers(column: Any) -> NDArray[np.float64]:
-    """Return a column as new floats: NaN for what is not a number, infinite beyond LARGEST."""
+def as_numbers(column: Any, truth: bool = True) -> NDArray[np.float64]:
+    """Return a column as new floats: NaN for what is not a number, infinite beyond LARGEST.
+
+    Args:
+        column: of any type.
+        truth: whether true and false are 1 and 0; otherwise they are no numbers.
+    """
     import pandas as pd
 
     types = pd.api.types
@@ -32,25 +37,24 @@ def as_numbers(column: Any) -> NDArray[np.float64]:
         return np.asarray(column.dt.total_seconds(), dtype=np.float64).copy()
     if types.is_datetime64_any_dtype(column) or types.is_complex_dtype(column):
         return np.full(len(column), np.nan)  # pandas would count nanoseconds, or drop a part
-    if is_truth(column):
-        column = column.astype("float64")
+    if types.is_bool_dtype(column):
+        column = column.astype("float64") if truth else pd.Series(np.full(len(column), np.nan))
     elif not types.is_numeric_dtype(column):
-        # pandas reads numbers between spaces of ASCII, but not between others.
-        texts = column.astype(object).map(lambda v: v.strip() if isinstance(v, str) else v)
+        texts = column.astype(object).map(_bare)
         column = pd.to_numeric(texts, errors="coerce")
-        if column.isna().any():
-            truth = texts[column.isna()].astype(str).str.strip().str.lower().map(TRUTH)
-            column = column.fillna(truth)
+        if truth and column.isna().any():
+            words = texts[column.isna()].astype(str).str.lower().map(TRUTH)
+            column = column.fillna(words)
     numbers = np.array(column.to_numpy(np.float64, na_value=np.nan))
     numbers[np.abs(numbers) > LARGEST] = np.inf
     return numbers
 
 
-def is_truth(column: Any) -> bool:
-    """Return whether a column holds booleans."""
-    import pandas as pd
-
-    return bool(pd.api.types.is_bool_dtype(column))
+def _bare(value: Any) -> Any:
+    """Return a text without spaces around it, of which pandas knows ASCII's; a boolean as text."""
+    if isinstance(value, bool | np.bool_):
+        return str(value)
+    return value.strip() if isinstance(value, str) else value
 
 
 def as_text(column: Any) -> tuple[NDArray[np.int64], list[str]]:
