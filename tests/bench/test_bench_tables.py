@@ -9,6 +9,7 @@ from latex import complaints
 from made_records import made
 
 from noiseproof import bench
+from noiseproof.bench.collect import Collected
 from noiseproof.bench.report import variants
 from noiseproof.bench.tables import results_table
 from noiseproof.cli import main
@@ -207,3 +208,12 @@ def test_latex_compiles_every_table(tmp_path):
     assert len(texts) > len(bench.grid_names())
     assert complaints(tmp_path, *texts) == []
     assert complaints(tmp_path, *texts, options="[twocolumn]") == []
+
+
+def test_a_row_of_the_papers_that_is_recommended_is_said_to_be(tmp_path):
+    (tmp_path / "mine.toml").write_text(
+        'dataset = "mnist"\nrecipe = "quick"\npaper = "mnist"\nnoises = ["symmetric:0.4"]\n'
+        '[rows]\nAGCE = "recommend"\nCE = "CE"\n'
+    )
+    table = results_table(Collected(bench.load_grid(tmp_path / "mine.toml"), {}))
+    assert "AGCE is recommend here, in the paper AGCE(a=4, q=0.2)." in table.notes

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from noiseproof.bench.advised import RECOMMEND
 from noiseproof.bench.collect import Collected
 from noiseproof.bench.encoded import short_name
-from noiseproof.bench.grid import Grid, Row
+from noiseproof.bench.grid import Grid, Row, spell
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.known import KNOWN
-from noiseproof.losses import loss as read_loss
 from noiseproof.paper import DATASETS, PARAMETERS, paper_number
 from noiseproof.report import table as report
 from noiseproof.report.history import mean_curve
@@ -121,5 +121,5 @@ def _other_losses(grid: Grid) -> tuple[str, ...]:
     return tuple(
         f"{row.name} is {row.loss} here, in the paper {text}."
         for row, text in pairs
-        if str(read_loss(row.loss)) != str(read_loss(text))
+        if row.loss == RECOMMEND or spell(row.loss) != spell(text)
     )
