@@ -138,3 +138,13 @@ def test_done_is_done(tmp_path):
     anew = complete(tiny(), tmp_path, ONE, resume=False)
     assert anew.seconds != first.seconds
     assert measured(anew.outcome) == measured(first.outcome)
+
+
+def test_a_restart_that_is_stopped_leaves_the_old_record(tmp_path):
+    first = complete(tiny(), tmp_path, ONE, save=True)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(KeyboardInterrupt):
+        complete(tiny(), tmp_path, ONE, StopAfter(1), resume=False, save=True)
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+    assert complete(tiny(), tmp_path, ONE) == first
+    assert {path.name for path in tmp_path.iterdir()} == before.keys()

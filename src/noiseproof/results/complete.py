@@ -34,7 +34,8 @@ def complete(
         out: where the files of runs are.
         machine: where to compute; the CPU without one.
         watch: who is told of progress.
-        resume: resume from a checkpoint; False starts over.
+        resume: resume from a checkpoint; False starts over, and keeps a record that is there until
+            the new one takes its place.
         save: keep the trained network beside the record.
     """
     machine = machine or Machine()
@@ -42,12 +43,12 @@ def complete(
         return complete_together([experiment], out, machine, watch, save=save)[0]
     files = RunFiles.of(out, experiment)
     with _alone(out, experiment, machine):
-        if not resume and machine.world.is_main:
-            files.clear()
-        elif machine.world.is_main:
+        if machine.world.is_main:
+            if not resume:
+                files.checkpoint.unlink(missing_ok=True)
             files.finished()  # sets a damaged record aside, before the others look
         machine.world.wait()
-        record = files.finished()
+        record = files.finished() if resume else None
         machine.check_alike(record is not None)
         if record is not None and _is_whole(record, files, save):
             if machine.world.is_main:  # of a run that stopped right after its record was written

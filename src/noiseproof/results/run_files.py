@@ -70,11 +70,6 @@ class RunFiles:
             return None
         return record
 
-    def clear(self) -> None:
-        """Remove the files, to start over."""
-        for path in (self.checkpoint, self.record, self.model):
-            path.unlink(missing_ok=True)
-
 
 def is_run_file(path: Path) -> bool:
     """Return whether a run wrote this file, or the beginning of it, by its name or content.
