@@ -252,6 +252,16 @@ def test_a_record_of_another_run_is_not_this_runs(record, experiment, tmp_path, 
     assert Record.read(files.record).key == record.key
 
 
+def test_a_disk_may_spell_the_loss_otherwise(record, tmp_path):
+    """FAT and NTFS know no asterisk."""
+    store = Store(tmp_path)
+    for loss in ("NCE + 4*AGCE(a=6, q=1.5)", f"{'NCE + ' * 30}4*MAE"):
+        path = store.put(identified(replace(record, loss=loss)))
+        path.rename(path.with_name(path.name.replace("*", "_")))
+    assert len(store.records()) == 2
+    assert store.damaged == []
+
+
 def test_rows_of_a_column_are_trained_with_the_same_labels(record, tmp_path):
     store = Store(tmp_path)
     store.put(record)

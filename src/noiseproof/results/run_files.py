@@ -85,6 +85,19 @@ def is_run_file(path: Path) -> bool:
         return False
 
 
+def is_named(path: Path, record: Record) -> bool:
+    """Return whether a file has the name of a record: its data, noise, seed and hash.
+
+    Not its loss: a disk that knows no ``*`` may have written that otherwise.
+    """
+    own = RunFiles.of(path.parent, record)
+    if len(own.name) > WORDS + 10:  # cut off, or nearly
+        return path.stem.endswith(own.name[-10:])
+    end = file_name(f"{record.noise} seed{record.seed}", record.identity)
+    start = own.name[: len(file_name(record.dataset, "")) - 1]
+    return path.stem.startswith(start) and path.stem.endswith(end)
+
+
 def lock_file(out: Path, key: str) -> Path:
     """Return the lock of the run with a key, under ``out``: who trains it holds it."""
     return out / f".{key[:20]}.lock"

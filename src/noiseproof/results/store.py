@@ -17,6 +17,7 @@ from noiseproof.results.record import SCHEMA, Record
 from noiseproof.results.run_files import (
     RECORD_NAME,
     RunFiles,
+    is_named,
     is_run_file,
     lock_file,
     set_aside,
@@ -205,7 +206,7 @@ class Store:
             if _is_other_schema(values):
                 return
             record = Record.from_dict(values)
-            if name and RunFiles.of(path.parent, record).record.name != path.name:
+            if name and not is_named(path, record):
                 raise DataError("the record of another run under this name")
         except FileNotFoundError:
             return
