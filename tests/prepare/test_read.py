@@ -417,3 +417,23 @@ def test_a_stray_picture_of_one_pixel_does_not_make_all_as_small(tmp_path):
             Image.new("RGB", (20, 24)).save(tmp_path / kind / f"{number}.png")
     Image.new("RGB", (1, 1)).save(tmp_path / "cat" / "pixel.gif")
     assert read(tmp_path).inputs.shape == (13, 3, 20, 20)
+
+
+@pytest.mark.parametrize("turned", range(1, 9))
+def test_a_picture_is_upright_at_every_size_and_at_none(tmp_path, turned):
+    pixels = np.arange(64, dtype=np.uint8).reshape(8, 8) * 4
+    exif = Image.Exif()
+    exif[0x0112] = turned
+    Image.fromarray(pixels).save(tmp_path / "a.png", exif=exif)
+    assert np.array_equal(decode(tmp_path / "a.png"), decode(tmp_path / "a.png", 8))
+
+
+def test_columns_in_the_names_of_folders_are_not_lost_in_silence(tmp_path):
+    for year in (2020, 2021):
+        (tmp_path / f"year={year}").mkdir()
+        FRAME.to_parquet(tmp_path / f"year={year}" / "part.parquet")
+    samples = read(tmp_path, "y")
+    assert len(samples) == 2 * len(FRAME)
+    assert samples.doubts == ("columns in the names of folders are not read: year",)
+    with pytest.raises(DataError, match="year is in the names of folders alone; write it as a col"):
+        read(tmp_path, "year")

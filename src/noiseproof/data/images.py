@@ -41,7 +41,7 @@ def is_image(path: Path) -> bool:
 
 
 def decode(path: Path, size: int | None = None, grey: bool = True) -> npt.NDArray[np.uint8]:
-    """Decode an image to uint8 (C, H, W), C = 1 for a grey one and 3 otherwise.
+    """Decode an image, as the camera was held, to uint8 (C, H, W): C = 1 if it is grey, else 3.
 
     Args:
         path: the file.
@@ -58,11 +58,9 @@ def decode(path: Path, size: int | None = None, grey: bool = True) -> npt.NDArra
                 # JPEG can decode at a fraction of its size, for a fraction of the work.
                 file.draft(None, (size, size))
             with nullcontext() if file.width * file.height <= LARGE else _large:
-                picture = flat(file, "L" if keep else "RGB")
-                if size is not None:
-                    picture = upright(picture)
-                    if picture.size != (size, size):
-                        picture = ImageOps.fit(picture, (size, size), Image.Resampling.BILINEAR)
+                picture = upright(flat(file, "L" if keep else "RGB"))
+                if size is not None and picture.size != (size, size):
+                    picture = ImageOps.fit(picture, (size, size), Image.Resampling.BILINEAR)
     except _unreadable() as error:
         raise DataError(f"{path}: cannot be read as an image ({_reason(error)})") from None
     array = np.array(picture, np.uint8)

@@ -59,7 +59,19 @@ def read_table_file(
         )
         for file in files
     ]  # fmt: skip
-    return _samples(path, _joined(tables), label, labelled, alone)
+    unread = _in_names_of_folders(path, files)
+    if labelled and label in unread:
+        raise DataError(f"{path}: {label} is in the names of folders alone; write it as a column")
+    samples = _samples(path, _joined(tables), label, labelled, alone)
+    if unread:
+        samples.doubts = (f"columns in the names of folders are not read: {shortlist(unread)}",)
+    return samples
+
+
+def _in_names_of_folders(path: Path, files: list[Path]) -> list[str]:
+    """Return the columns that folders stand for, as in ``year=2020/part-0.parquet``."""
+    folders = (part for file in files for part in file.relative_to(path).parts[:-1])
+    return sorted({shown(name.partition("=")[0]) for name in folders if "=" in name})
 
 
 def table_blocks(
