@@ -1,10 +1,12 @@
 """Fetching and verifying, against a server on this machine."""
 
 import hashlib
+import logging
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
+import pooch
 import pytest
 
 from noiseproof import data
@@ -54,6 +56,20 @@ def test_fetch_puts_the_file_in_its_place_and_not_twice(server, tmp_path):
         assert target.read_bytes() == CONTENT
     assert len(Quiet.asked) == 1
     assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_quiet_fetch_says_nothing(server, tmp_path):
+    logger, said = pooch.get_logger(), []
+    listener = logging.Handler()
+    listener.emit = said.append
+    logger.addHandler(listener)
+    try:
+        data.fetch("little", tmp_path / "quiet", progress=False)
+        assert not said
+        data.fetch("little", tmp_path / "told")
+        assert said
+    finally:
+        logger.removeHandler(listener)
 
 
 def test_fetch_shows_progress(server, tmp_path, capfd):

@@ -49,6 +49,8 @@ def _fetch_file(file: File, root: Path, progress: bool, retries: int) -> Path:
     import pooch
 
     target = root / file.path
+    logger = pooch.get_logger()
+    before, logger.disabled = logger.disabled, logger.disabled or not progress
     store = pooch.create(
         path=root,
         base_url="",
@@ -68,6 +70,8 @@ def _fetch_file(file: File, root: Path, progress: bool, retries: int) -> Path:
         raise DataError(
             f"cannot fetch {file.url} ({reason}): download it elsewhere and put it at {target}"
         ) from None
+    finally:
+        logger.disabled = before
 
 
 def _download(progress: bool, url: str, output: str, store: Any) -> None:
