@@ -15,6 +15,7 @@ from noiseproof.bench import load_grid, local
 from noiseproof.bench.engine import Settings
 from noiseproof.bench.run import cells_left, cells_of, run_grids
 from noiseproof.bench.run_cell import run_cell
+from noiseproof.bench.stack import Stacked, cells_in
 from noiseproof.cli import main
 from noiseproof.files import locked
 from noiseproof.progress import SILENT, Progress
@@ -186,3 +187,17 @@ def test_a_full_disk(tmp_path):
     assert len(done.stderr.splitlines()) == 1
     assert list(store.records().values()) == [before]
     assert not list(store.path.glob(".*"))  # no half file, no lock
+
+
+def test_grids_with_two_labels_of_one_table_are_two_data_sets(tmp_path):
+    """Their trials are not trained at once, though the file, the recipe and the seed are the same."""
+    lines = [f"{i % 7},{i % 3},{'xy'[i % 2]},{'uv'[i // 2 % 2]}" for i in range(80)]
+    (tmp_path / "t.csv").write_text("\n".join(["f,g,one,two", *lines]))
+    cells = []
+    for label, noise in (("one", "symmetric:0.2"), ("two", "symmetric:0.3")):
+        (tmp_path / f"{label}.toml").write_text(
+            f'dataset = "t.csv"\nlabel = "{label}"\nnoises = ["{noise}"]\nseeds = [1]\n'
+            '[rows]\nCE = "CE"\nMAE = "MAE"\n[overrides]\nepochs = 1\nheld_out = 10\n'
+        )
+        cells += load_grid(tmp_path / f"{label}.toml").cells()
+    assert [len(cells_in(work)) for work in Stacked(cells, 1)] == [2, 2]

@@ -68,6 +68,6 @@ def _work(cells: list[Cell]) -> Work:
 def _at_once(one: Cell, other: Cell) -> bool:
     return (
         bool(one.encoded or one.recipe.held_out)
-        and (one.dataset, one.encoded, one.seed) == (other.dataset, other.encoded, other.seed)
+        and (one.place.data, one.seed) == (other.place.data, other.seed)
         and one.recipe == other.recipe.override(method=one.recipe.method)
     )
