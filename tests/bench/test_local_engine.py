@@ -190,7 +190,7 @@ def test_a_full_disk(tmp_path):
 
 
 def test_grids_with_two_labels_of_one_table_are_two_data_sets(tmp_path):
-    """Their trials are not trained at once, though the file, the recipe and the seed are the same."""
+    """They are not trained at once, though the file, the recipe and the seed are the same."""
     lines = [f"{i % 7},{i % 3},{'xy'[i % 2]},{'uv'[i // 2 % 2]}" for i in range(80)]
     (tmp_path / "t.csv").write_text("\n".join(["f,g,one,two", *lines]))
     cells = []
