@@ -233,6 +233,31 @@ def test_labels_of_which_no_part_is_large_are_learnt_from(kind):
     assert (p[:120].argmax(1) == labels[:120]).mean() > 0.8
 
 
+def wide(copies: int):
+    """Return noisy rows that a learner can learn by heart, each so many times."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(CLASSES, size=300)
+    X = (rng.standard_normal((300, 60)) + 2 * np.eye(CLASSES, 60)[labels]).astype(np.float32)
+    wrong = np.where(rng.random(300) < 0.35, (labels + 1) % CLASSES, labels)
+    return problem(np.tile(X, (copies, 1)), np.tile(wrong, copies))
+
+
+@pytest.mark.parametrize("loss", ["CE", "AGCE(a=1, q=0.5)"])
+def test_boosting_stops_although_rows_have_copies(loss):
+    of = wide(4)
+    model = train(Task(registry["boosting"](loss), of.weights), of)
+    assert model.rounds < 150  # of 333, of which it takes all if copies say when to stop
+
+
+@pytest.mark.parametrize("latent", [False, True])
+def test_log_odds_are_not_larger_because_rows_have_copies(latent):
+    sure = []
+    for of in (wide(1), wide(4)):
+        model = train(Task(registry["discriminant"](0.1, latent), of.weights), of)
+        sure.append(model.probabilities(np.eye(60, dtype=np.float32)).max(1).mean())
+    assert sure[1] == pytest.approx(sure[0], abs=0.03)
+
+
 @EVERY
 @pytest.mark.parametrize("power", [-60, -27, 40])
 def test_another_unit_changes_nothing(learner, power):

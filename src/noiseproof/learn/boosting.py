@@ -12,6 +12,7 @@ from scipy.special import softmax
 from noiseproof import losses
 from noiseproof.extras import missing, need
 from noiseproof.learn.booster_text import rewritten
+from noiseproof.learn.folds import alike, with_copies
 from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
 from noiseproof.losses.newton import newton
 from noiseproof.noise import stream
@@ -142,7 +143,7 @@ def _boost(problem: Problem, task: Task) -> Trained:
         known = np.array([known[0], (known[0] + 1) % problem.classes])
     X = problem.features
     held = stream(problem.seed, f"boosting {task.start}").random(X.shape[0]) < HELD_OUT
-    inside = held[rows.at]
+    inside = with_copies(held, alike(X))[rows.at]
     stopping = inside if inside.sum() >= LEAST_HELD_OUT else np.ones_like(inside)
     if stopping is not inside:
         inside = ~stopping  # too few rows to hold any out: train on all of them

@@ -11,7 +11,8 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import log_softmax, softmax
 
 from noiseproof.learn.directions import MOST_COLUMNS, MOST_DIRECTIONS, Directions
-from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
+from noiseproof.learn.folds import alike, with_copies
+from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Shape, Task, Trained
 from noiseproof.learn.linear import LinearModel
 from noiseproof.noise import stream
 
@@ -98,8 +99,8 @@ class Discriminant(Learner):
         """Compute the moments of the rows once, then fit each task."""
         matrix = problem.matrix("standard")
         directions = matrix.directions(problem.seed)
-        columns = max(1, matrix.scaling.moving)
-        moments = _Moments(directions, tasks[0].weights, columns, problem.seed)
+        columns, copies = max(1, matrix.scaling.moving), alike(problem.features)
+        moments = _Moments(directions, tasks[0].weights, columns, copies, problem.seed)
         out: list[Trained] = []
         for task in tasks:
             learner, given = task.learner, task.soft(problem, moments.rows)
@@ -120,12 +121,16 @@ class _Moments:
         directions: the rows of the problem.
         weights: (N,) their weights; rows without weight are left out.
         columns: the number of features that are not constant.
+        copies: (N,) a number for each row; rows of equal numbers share a part.
         seed: deals the rows.
     """
 
-    def __init__(self, directions: Directions, weights: Floats, columns: int, seed: int) -> None:
+    def __init__(
+        self, directions: Directions, weights: Floats, columns: int, copies: Labels, seed: int
+    ) -> None:
         used = np.flatnonzero(weights > 0)
         part = stream(seed, "discriminant").permutation(len(used)) % PARTS
+        part = with_copies(part, copies[used])
         self.rows = used[np.argsort(part, kind="stable")]
         ends = np.cumsum(np.bincount(part, minlength=PARTS)).tolist()
         self.parts = [slice(start, end) for start, end in pairwise([0, *ends])]

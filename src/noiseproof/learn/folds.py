@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from noiseproof.errors import DataError
@@ -52,6 +53,16 @@ def alike(X: Any) -> Labels:
     if len(np.unique(found)) < len(found) * DISTINCT:
         return np.arange(len(found))
     return found
+
+
+def with_copies(values: NDArray[Any], of: Labels) -> NDArray[Any]:
+    """Return (N,) values in which rows of equal numbers ``of`` have the value of their first.
+
+    >>> with_copies(np.array([5, 6, 7, 8]), np.array([3, 1, 3, 0]))
+    array([5, 6, 5, 8])
+    """
+    _, first, back = np.unique(of, return_index=True, return_inverse=True)
+    return np.asarray(values[first[back]])
 
 
 def _hashed(X: Any) -> Labels:
