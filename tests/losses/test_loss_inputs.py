@@ -199,3 +199,17 @@ def test_parameters_that_are_integers_or_tensors_are_numbers(loss):
     tensors = cls(**{n: torch.tensor(x, dtype=torch.float64) for n, x in values.items()})
     assert str(tensors) == str(loss)
     assert all(type(getattr(tensors, n)) is float for n in values)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [(0, 3), (0, 3, 4), (2, 3, 0), (2, 3, 0, 4)], ids=str)
+@pytest.mark.parametrize("loss", [*CENTRAL, *SUMS], ids=str)
+def test_no_rows(loss, shape, dtype):
+    """As torch: a mean over nothing is NaN, a sum 0, and the gradient is empty too."""
+    z = torch.zeros(shape, dtype=dtype, requires_grad=True)
+    y = torch.zeros((shape[0], *shape[2:]), dtype=torch.long)
+    for reduction in ("none", "mean", "sum"):
+        value = with_options(loss, reduction=reduction)(z, y)
+        expected = torch.nn.functional.cross_entropy(z.float(), y, reduction=reduction)
+        torch.testing.assert_close(value.float(), expected.detach(), equal_nan=True)
+        assert torch.autograd.grad(value.sum(), z)[0].shape == z.shape

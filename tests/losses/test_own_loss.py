@@ -1,5 +1,6 @@
 """A user's own loss: one function, and it works wherever a built-in one does."""
 
+import contextlib
 import pickle
 
 import pytest
@@ -54,7 +55,8 @@ def brier(z, y, s=1.0):
 def same(value, expected, z):
     torch.testing.assert_close(value, expected)
     (gradient,) = torch.autograd.grad(value, z)
-    torch.testing.assert_close(gradient, torch.autograd.grad(expected, z)[0])
+    (wanted,) = torch.autograd.grad(expected, z, retain_graph=True)
+    torch.testing.assert_close(gradient, wanted)
 
 
 def test_value_and_gradient():
@@ -282,3 +284,68 @@ def test_whole_numbers_and_flags_that_default_to_true_have_a_text_form():
 def test_options_belong_to_the_outer_loss():
     with pytest.raises(nf.errors.ParameterError, match="give the options to Normalized"):
         nf.Normalized(nf.CE(reduction="none"))
+
+
+SQUARED = {
+    "per_class": lambda self, log_p: log_p**2,
+    "per_sample": lambda self, log_p, y: log_p.gather(-1, y[..., None]).squeeze(-1) ** 2,
+    "from_row": lambda self, log_u, sums, classes: log_u**2,
+    "value": lambda self, log_u: log_u**2,
+}
+
+
+@pytest.mark.parametrize("formula", SQUARED)
+@pytest.mark.parametrize(
+    "parent",
+    [nf.CE, nf.NCE, nf.NGCE, nf.AMSE, nf.NNCE, nf.Spread, nf.NLNL, nf.Normalized, nf.UnitLogits],
+    ids=lambda cls: cls.__name__,
+)
+def test_a_formula_of_ones_own_is_the_one_computed_or_refused(parent, formula):
+    """Never with the gradient, or the few rows, of the parent's formula."""
+    if formula in ("value", "from_row") and not hasattr(parent, formula):
+        pytest.skip(f"{parent.__name__} knows no {formula}")
+    if formula == "value" and not issubclass(parent, nf.Pointwise):
+        pytest.skip("a value says nothing there")
+    kind = None
+    with contextlib.suppress(ParameterError):
+        kind = type("Squared", (parent,), {formula: SQUARED[formula]}, register=False)
+    if kind is None:
+        with pytest.raises(ParameterError, match="derive Squared from nf"):
+            type("Squared", (parent,), {formula: SQUARED[formula]}, register=False)
+        return
+    needed = {name: 2.0 for name in kind.domains() if name == "a"}
+    base = {"base": nf.CE()} if parent in (nf.Normalized, nf.UnitLogits) else {}
+    loss = kind(**base, **needed)
+    for rows in (6, 4000):
+        z = torch.randn(rows, 5, dtype=torch.float64, requires_grad=True)
+        y = torch.arange(rows) % 5
+        same(loss(z, y), (z.log_softmax(1).gather(1, y[:, None]) ** 2).mean(), z)
+
+
+class Halved:
+    def transform(self, z):
+        return z / 2
+
+
+@pytest.mark.parametrize("parent", [nf.CE, nf.NCE, nf.NGCE, nf.AMSE, nf.NNCE, Margin, nf.MAE])
+def test_logits_may_be_changed_by_any_class_and_by_a_mixin(parent):
+    needed = {name: 2.0 for name in parent.domains() if name == "a"}
+    own = type("Own", (parent,), {"transform": Halved.transform}, register=False)(**needed)
+    mixed = type("Mixed", (Halved, parent), {}, register=False)(**needed)
+    for rows in (6, 4000):
+        z = torch.randn(rows, 5, dtype=torch.float64, requires_grad=True)
+        y = torch.arange(rows) % 5
+        expected = parent(**needed)(z / 2, y)
+        for loss in (own, mixed):
+            same(loss(z, y), expected, z)
+            same((loss + nf.CE())(z, y), expected + nf.CE()(z, y), z)
+
+
+def test_linear_loss_calls_a_forward_of_ones_own():
+    class Doubled(nf.CE, register=False):
+        def forward(self, input, target, sample_weight=None):
+            return 2 * super().forward(input, target, sample_weight)
+
+    z, y = data()
+    eye = torch.eye(4, dtype=z.dtype)
+    same(nf.linear_loss(z, eye, y, Doubled()), 2 * nf.CE()(z, y), z)

@@ -29,7 +29,7 @@ from noiseproof.kernels.small import (
     sum_of_labels,
     sum_of_rows,
 )
-from noiseproof.kernels.state import is_plain, is_traced
+from noiseproof.kernels.state import is_plain, is_traced, leaf_of, recordable, recording
 from noiseproof.kernels.statistics import LogSum, PowerSum, Statistic
 
 __all__ = [
@@ -49,10 +49,13 @@ __all__ = [
     "is_plain",
     "is_small",
     "is_traced",
+    "leaf_of",
     "least_divisor",
     "linear_pass",
     "lowest",
     "pick",
+    "recordable",
+    "recording",
     "row_block",
     "scaled_expm1",
     "sum_of_classes",

@@ -71,7 +71,7 @@ def _blocks(logits: Tensor) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ..
             yield here, here
         return
     depth = logits.shape[2]
-    images = max(1, step // depth)
+    images = max(1, step // max(1, depth))
     for first in range(0, len(logits), images):
         some = slice(first, first + images)
         for start in range(0, depth, step):

@@ -1,5 +1,7 @@
 """What torch is doing around us: the only file that asks its private functions."""
 
+from contextlib import AbstractContextManager
+
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
@@ -39,6 +41,22 @@ def is_plain(z: Tensor) -> bool:
         and z.layout is torch.strided
         and not z.is_nested
     )
+
+
+def recording() -> AbstractContextManager[None]:
+    """Let autograd record, under ``torch.no_grad`` and ``torch.inference_mode`` too."""
+    inferring = torch.is_inference_mode_enabled()
+    return torch.inference_mode(False) if inferring else torch.enable_grad()
+
+
+def recordable(x: Tensor) -> Tensor:
+    """Return ``x``, or a copy where it comes from inference, while autograd is recording."""
+    return x.clone() if x.is_inference() else x
+
+
+def leaf_of(x: Tensor) -> Tensor:
+    """Return ``x`` as what to differentiate by, while autograd is recording."""
+    return recordable(x.detach()).requires_grad_()
 
 
 _ask_if_kept = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", lambda: True)

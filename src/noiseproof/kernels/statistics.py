@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from noiseproof.kernels.state import leaf_of, recording
+
 
 class Statistic:
     """sum_k f(log p_k); a subclass says f as :meth:`value`, elementwise.
@@ -18,8 +20,8 @@ class Statistic:
 
     def with_slope(self, log_p: Tensor) -> tuple[Tensor, Tensor]:
         """Return f and df / dlog p, elementwise; by autograd unless a subclass knows better."""
-        with torch.enable_grad():
-            leaf = log_p.detach().requires_grad_()
+        with recording():
+            leaf = leaf_of(log_p)
             value = self.value(leaf)
             (slope,) = torch.autograd.grad(value.sum(), leaf)
         return value.detach(), slope

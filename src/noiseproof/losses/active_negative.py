@@ -41,8 +41,9 @@ class _NormalizedNegative(RowLoss, register=False):
 
     symmetric: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
+        """Find the largest loss."""
+        super().prepare()
         lowest = torch.tensor(math.log(self.p_min), dtype=torch.float64, device="cpu")
         self._room = _Room(self.base, float(self.base.value(lowest)))
 
@@ -86,9 +87,10 @@ class NNCE(_NormalizedNegative):
         tensor(0.9000)
     """
 
-    def __post_init__(self) -> None:
+    def prepare(self) -> None:
+        """Build the base."""
         self.base = CE()
-        super().__post_init__()
+        super().prepare()
 
 
 class NNFL(_NormalizedNegative):
@@ -107,9 +109,10 @@ class NNFL(_NormalizedNegative):
 
     gamma: float = parameter(default=0.5, at_least=0)
 
-    def __post_init__(self) -> None:
+    def prepare(self) -> None:
+        """Build the base."""
         self.base = FL(self.gamma)
-        super().__post_init__()
+        super().prepare()
 
 
 def l1_penalty(module: nn.Module) -> Tensor:

@@ -10,8 +10,16 @@ from noiseproof import kernels
 from noiseproof.errors import ParameterError
 from noiseproof.kernels import Scale
 from noiseproof.losses.derivatives import Derivatives, derivatives
-from noiseproof.losses.parameter import Interval, checked, parameter
-from noiseproof.losses.reduction import Reduction, nan_for, reduced, scale_of, total_weight
+from noiseproof.losses.formula import check_asked, says_transform
+from noiseproof.losses.parameter import parameter
+from noiseproof.losses.reduction import (
+    Reduction,
+    counted,
+    nan_for,
+    reduced,
+    scale_of,
+    total_weight,
+)
 from noiseproof.losses.targets import (
     Batch,
     as_batch,
@@ -67,6 +75,8 @@ class Loss(Written, nn.Module):
     infinite: ClassVar[bool] = False
     #: Whether this is plain cross entropy, -log u, whatever its options.
     is_cross_entropy: ClassVar[bool] = False
+    #: Whether the logits are changed before the softmax, by a :meth:`transform` of the class.
+    transforms: ClassVar[bool] = False
 
     @property
     def closed_form(self) -> bool:
@@ -74,9 +84,9 @@ class Loss(Written, nn.Module):
         return False
 
     @property
-    def transforms(self) -> bool:
-        """Whether the logits are changed before the softmax."""
-        return type(self).transform is not Loss.transform
+    def learns(self) -> bool:
+        """Whether it has parameters, in torch's sense, that are to be trained."""
+        return any(p.requires_grad for p in self.parameters())
 
     @property
     def along_dim_1(self) -> bool:
@@ -88,6 +98,11 @@ class Loss(Written, nn.Module):
         dataclass(eq=False, repr=False)(cls)
         if "text_name" not in cls.__dict__:
             cls.text_name = cls.__name__
+        if says_transform(cls):
+            cls.transforms = True
+        if "class_rows" not in cls.__dict__:
+            check_asked(cls, Loss, "per_class", ("_class_rows", "per_sample"))
+            check_asked(cls, Loss, "per_sample", ("_rows",))
         if register:
             known = registry.get(cls.__name__)
             if known is not None and known.__module__ != cls.__module__:
@@ -101,26 +116,14 @@ class Loss(Written, nn.Module):
         return self
 
     def __post_init__(self) -> None:
-        domains = self.domains()
-        for name, kind in self.parameter_types().items():
-            given = getattr(self, name)
-            if kind is bool and not isinstance(given, bool):
-                raise ParameterError(f"expected `{name}` to be True or False, got {given!r}")
-            if name in domains:
-                number = checked(name, given, domains[name])
-                if kind is int and not number.is_integer():
-                    raise ParameterError(f"expected `{name}` to be a whole number, got {given!r}")
-                setattr(self, name, kind(number))
-        smoothing = Interval(at_least=0, at_most=1)
-        self.label_smoothing = checked("label_smoothing", self.label_smoothing, smoothing)
-        if self.reduction not in ("none", "mean", "sum"):
-            raise ParameterError(f"expected reduction none, mean or sum, got {self.reduction!r}")
-        if isinstance(self.ignore_index, bool) or not isinstance(self.ignore_index, int):
-            raise ParameterError(f"expected `ignore_index` to be an int, got {self.ignore_index!r}")
-        weight = self.__dict__.pop("weight")
+        self.check_parameters()
+        self.check_options()
+        weight = self.weight
         if weight is not None:
             check_class_weights(weight, negative=self.is_cross_entropy)
+        del self.weight  # an attribute, or a parameter
         self.register_buffer("weight", weight)
+        self.prepare()
 
     # The mathematics
 
@@ -186,16 +189,16 @@ class Loss(Written, nn.Module):
 
     def slopes_of_label(self, log_p: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """Return L(u, y), (M,), and dL/dlog p: (M, K), or (M, 1) where only log p_y counts."""
-        with torch.enable_grad():
-            leaf = log_p.detach().requires_grad_()
-            rows = self.per_sample(leaf, target)
+        with kernels.recording():
+            leaf = kernels.leaf_of(log_p)
+            rows = self.per_sample(leaf, kernels.recordable(target))
             return rows.detach(), gradient_of(rows.sum(), leaf)
 
     def slopes_of_mixture(self, log_p: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
         """Return sum_k t_k L(u, k), (M,), and its derivative in log p, (M, K)."""
-        with torch.enable_grad():
-            leaf = log_p.detach().requires_grad_()
-            rows = (t * self.per_class(leaf)).sum(-1)
+        with kernels.recording():
+            leaf = kernels.leaf_of(log_p)
+            rows = (kernels.recordable(t) * self.per_class(leaf)).sum(-1)
             return rows.detach(), gradient_of(rows.sum(), leaf)
 
     def derivatives(self, scores: Any, target: Any, weight: Any = None) -> Derivatives:
@@ -238,7 +241,7 @@ class Loss(Written, nn.Module):
             sample_weight: what each row counts, the shape of ``input`` without K. A mean divides
                 by the sum of the effective weights: the sample's times, for class indices, that
                 of its class. So rows of weight 0 are rows left out, and a weight of 2 is a row
-                given twice.
+                given twice. It may be learnt: it has a gradient where it requires one.
         """
         if (
             sample_weight is None
@@ -272,7 +275,8 @@ class Loss(Written, nn.Module):
             rows = z if z.dim() == 2 else z.movedim(1, -1).flatten(0, 1)
             return reduced(self.rows(rows, y.flatten()), self.reduction, scale, y.shape)
 
-        if not (z.requires_grad and torch.is_grad_enabled() and self._fuses(z)):
+        learnt = isinstance(scale, Tensor) and scale.requires_grad
+        if learnt or not (z.requires_grad and torch.is_grad_enabled() and self._fuses(z)):
             return plain(z)
 
         def fused(z: Tensor) -> tuple[Tensor, Tensor]:
@@ -283,9 +287,9 @@ class Loss(Written, nn.Module):
 
     def _fuses(self, z: Tensor) -> bool:
         """Whether a kernel may compute the gradient together with the value, and it pays."""
-        if self.random or not kernels.is_plain(z):
+        if self.random or not kernels.is_plain(z) or self.learns:
             return False
-        return self.closed_form or (z.numel() > kernels.SMALL and not any(self.parameters()))
+        return self.closed_form or z.numel() > kernels.SMALL
 
     def _smoothed(self, batch: Batch) -> Tensor:
         z = batch.z
@@ -298,7 +302,7 @@ class Loss(Written, nn.Module):
         spread = (losses * spread_evenly(z, self.infinite)).sum(-1)
         rows = (1 - smoothing) * picked(losses, y) + smoothing * spread
         if batch.w is not None:
-            rows = torch.where(batch.w == 0, 0, rows) * batch.w.to(rows.dtype)
+            rows = counted(rows, batch.w.to(rows.dtype))
         if valid is not None:
             rows = torch.where(valid, rows, 0)
         # The class weights are in the rows already; the mean still divides by those of the labels.

@@ -37,12 +37,13 @@ class Biased(Pointwise):
     base: Pointwise = parameter()
     eps: float = parameter(default=0.0)
 
-    def __post_init__(self) -> None:
+    def prepare(self) -> None:
+        """Say what cannot be a base."""
         if not isinstance(self.base, Pointwise) or self.base.transforms:
             raise ParameterError(f"Biased takes a pointwise loss, got {self.base!r}")
         if self.base.options_changed:
             raise ParameterError("give the options to Biased, not to the loss inside it")
-        super().__post_init__()
+        super().prepare()
 
     @staticmethod
     def eps_for(classes: int) -> float:

@@ -19,9 +19,10 @@ class WeightedSum(Loss, register=False):
     factors: tuple[float, ...]
     terms: nn.ModuleList
 
-    def __post_init__(self) -> None:
-        self._losses: list[Any] = list(self.terms)  # a ModuleList is slow to walk
-        super().__post_init__()
+    def prepare(self) -> None:
+        """List the terms: a ModuleList is slow to walk."""
+        self._losses: list[Any] = list(self.terms)
+        super().prepare()
 
     def per_class(self, log_p: Tensor) -> Tensor:
         """Return the weighted sum of the terms' ``per_class``."""
@@ -51,7 +52,7 @@ class WeightedSum(Loss, register=False):
         return self._sum(rows)
 
     @property
-    def transforms(self) -> bool:
+    def transforms(self) -> bool:  # type: ignore[override]
         """Whether any term does."""
         return any(term.transforms for term in self.losses)
 
@@ -92,6 +93,11 @@ class WeightedSum(Loss, register=False):
         return all(term.bounded for term in self.losses)
 
     @property
+    def infinite(self) -> bool:  # type: ignore[override]
+        """Whether any term is: each has its own rows."""
+        return any(term.infinite for term in self.losses)
+
+    @property
     def random(self) -> bool:  # type: ignore[override]
         """Whether any term draws."""
         return any(term.random for term in self.losses)
@@ -107,14 +113,16 @@ class RowSum(WeightedSum, RowLoss, register=False):
     """A combination of row losses: one kernel, each of their sums computed once."""
 
     transforms = False  # nor does any term
+    infinite = False  # the terms share one log u
     per_class = RowLoss.per_class
     per_sample = RowLoss.per_sample
     rows = RowLoss.rows
     class_rows = RowLoss.class_rows
     block = RowLoss.block
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
+        """Find out which sums the terms share."""
+        super().prepare()
         every = [f for term in self.losses for f in term.statistics]
         self._statistics = tuple(dict.fromkeys(every))
         self._places = [[self._statistics.index(f) for f in t.statistics] for t in self.losses]

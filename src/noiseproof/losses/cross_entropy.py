@@ -30,7 +30,12 @@ class CE(Pointwise):
 
     def _of_few(self, input: Tensor, target: Tensor) -> Tensor | None:
         """Return torch's own value where it is right; the general way says what is wrong."""
-        if self.reduction == "none" or input.dtype not in (torch.float32, torch.float64):
+        plain = self.is_cross_entropy and not self.transforms  # and not a subclass with more to say
+        if (
+            not plain
+            or self.reduction == "none"
+            or input.dtype not in (torch.float32, torch.float64)
+        ):
             return super()._of_few(input, target)
         try:
             value = cross_entropy(

@@ -55,7 +55,7 @@ def derivatives(loss: "Loss", scores: Any, target: Any, weight: Any = None) -> D
     if w is not None:
         if not w.is_nested and w.shape != z.shape[:1]:
             raise ShapeError(f"expected a weight for each of {len(z)} rows, got {tuple(w.shape)}")
-        w = sample_weights(w, z.shape[:1]).to(compute_dtype(z))
+        w = sample_weights(w, z.shape[:1]).detach().to(compute_dtype(z))
     z = z.detach().to(compute_dtype(z))
     if not soft:
         y, valid = without_ignored(y.long(), z.shape[1], loss.ignore_index)

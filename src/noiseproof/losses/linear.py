@@ -37,8 +37,9 @@ def linear_loss(
     With 128,000 classes the logits and their gradient are most of the memory of a step. Here a
     block of rows is multiplied, turned into its own gradient in place and used up. Under
     ``torch.compile``, ``torch.func``, on the meta device and for losses that draw, where a second
-    pass is impossible or would draw again, the logits are computed as usual. On a CPU float16 and
-    bfloat16 are multiplied and summed in float32, with a copy of the weight.
+    pass is impossible or would draw again, the logits are computed as usual; so they are where
+    targets, sample weights or the loss itself are learnt. On a CPU float16 and bfloat16 are
+    multiplied and summed in float32, with a copy of the weight.
 
     Args:
         hidden: (..., d) features; the leading dimensions are those of ``target``.
@@ -62,7 +63,7 @@ def linear_loss(
     soft = target.is_floating_point()
     y = target.reshape(-1, classes) if soft else target.reshape(-1).long()
     w = None if sample_weight is None else sample_weights(sample_weight, shape).reshape(-1)
-    if loss.random or not (kernels.is_plain(h) and kernels.is_plain(weight)):
+    if _goes_by_logits(loss, h, weight, y, w):
         value: Tensor = Loss.__call__(loss, linear(h, weight, bias), y, w)
         return value.reshape(shape) if loss.reduction == "none" else value
     device = hidden.device.type
@@ -75,6 +76,16 @@ def linear_loss(
         h, weight, bias, y, scale, loss.reduction, block, block_rows
     )
     return value.reshape(shape) if loss.reduction == "none" else value
+
+
+def _goes_by_logits(loss: Loss, h: Tensor, weight: Tensor, y: Tensor, w: Tensor | None) -> bool:
+    """Whether the pass by blocks would draw anew, is out of reach, or loses somebody's gradient."""
+    if loss.random or not (kernels.is_plain(h) and kernels.is_plain(weight)):
+        return True
+    if type(loss).forward is not Loss.forward:  # a user's, who does more there
+        return True
+    others = [x for x in (y, w, loss.weight) if x is not None]
+    return torch.is_grad_enabled() and (loss.learns or any(x.requires_grad for x in others))
 
 
 def _prepared(

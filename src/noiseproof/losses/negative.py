@@ -14,7 +14,8 @@ class NLNL(Loss):
 
     "This is *not* a k" is right more often than "this is a y". The draw comes from
     ``generator`` where one is set, else from torch's global one. :meth:`per_class`, and with it
-    soft targets, smoothing and the theory, is the expectation over the draw.
+    soft targets, smoothing and the theory, is the expectation over the draw. A masked class may be
+    drawn too: that it is not the label costs nothing.
 
     Reference:
         Kim et al., NLNL: negative learning for noisy labels, ICCV 2019 (its first stage).

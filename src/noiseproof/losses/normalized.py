@@ -41,15 +41,16 @@ class Normalized(Loss):
             cls = NormalizedPointwise  # type: ignore[assignment]
         return super().__new__(cls)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
+        """Say what cannot be a base."""
+        super().prepare()
         if not isinstance(self.base, Loss):
             raise ParameterError(f"Normalized takes a loss, got {self.base!r}")
         if self.base.options_changed:
             raise ParameterError("give the options to Normalized, not to the loss inside it")
 
     @property
-    def transforms(self) -> bool:
+    def transforms(self) -> bool:  # type: ignore[override]
         """Whether the base does."""
         return self.base.transforms
 
@@ -79,8 +80,9 @@ class NormalizedPointwise(RowLoss, Normalized, register=False):
     text_name: ClassVar[str] = "Normalized"
     transforms: ClassVar[bool] = False  # nor does the base
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
+        """Look how large the sum is at least."""
+        super().prepare()
         # Of two classes or more one has p <= 1/2, so the sum is at least l(1/2).
         half = torch.tensor(-0.7, dtype=torch.float32, device="cpu")
         least = kernels.least_divisor(half.dtype)
@@ -168,9 +170,10 @@ class NFL(NormalizedPointwise):
     detach: bool = parameter(default=False)
     base: Pointwise = field(init=False)
 
-    def __post_init__(self) -> None:
+    def prepare(self) -> None:
+        """Build the base."""
         self.base = FL(self.gamma, self.detach)
-        super().__post_init__()
+        super().prepare()
 
 
 class NGCE(NormalizedPointwise):
@@ -185,9 +188,10 @@ class NGCE(NormalizedPointwise):
     q: float = parameter(default=0.7, above=0, at_most=1)
     base: Pointwise = field(init=False)
 
-    def __post_init__(self) -> None:
+    def prepare(self) -> None:
+        """Build the base."""
         self.base = GCE(self.q)
-        super().__post_init__()
+        super().prepare()
 
 
 def positive(x: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from noiseproof import kernels
 from noiseproof.errors import ParameterError
 from noiseproof.kernels import Classes, LogSum, Scale, Summand, Sums
 from noiseproof.losses.base import Loss, finite, picked
+from noiseproof.losses.formula import check_asked
 from noiseproof.losses.targets import compute_dtype
 
 
@@ -34,6 +35,11 @@ class RowLoss(Loss, register=False):
 
     statistics: ClassVar[Sequence[Summand]] = (LogSum(),)
 
+    def __init_subclass__(cls, register: bool = True, **kwargs: Any) -> None:
+        check_asked(cls, RowLoss, "from_row", ("with_slopes", "_few_losses"))
+        check_asked(cls, RowLoss, "statistics", ("with_slopes",))
+        super().__init_subclass__(register=register, **kwargs)
+
     def from_row(self, log_u: Tensor, sums: Sums, classes: Classes) -> Tensor:
         """Return the loss for log u, the sums in the order of :attr:`statistics`, and K."""
         raise NotImplementedError(f"{type(self).__name__} has to define from_row")
@@ -42,8 +48,10 @@ class RowLoss(Loss, register=False):
         self, log_u: Tensor, sums: Sums, classes: Classes
     ) -> tuple[Tensor, Tensor, Sums]:
         """Return :meth:`from_row` and its derivatives in log u and in each of the sums."""
-        with torch.enable_grad():
-            leaves = [x.detach().requires_grad_() for x in (log_u, *sums)]
+        with kernels.recording():
+            leaves = [kernels.leaf_of(x) for x in (log_u, *sums)]
+            if isinstance(classes, Tensor):
+                classes = kernels.recordable(classes)
             rows = self.from_row(leaves[0], tuple(leaves[1:]), classes)
             if not rows.requires_grad:  # a step function: flat wherever it has a slope
                 return rows, torch.zeros_like(rows), tuple(torch.zeros_like(s) for s in sums)
@@ -174,8 +182,9 @@ class Pointwise(RowLoss, register=False):
                     setattr(cls, name, plain)
         super().__init_subclass__(register=register, **kwargs)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
+        """Say that a parameter is too extreme for float32."""
+        super().prepare()
         ends = torch.tensor([-1e4, -1.0, 0.0], dtype=torch.float32, device="cpu")
         if not kernels.is_plain(ends):  # built while something is traced: no numbers to look at
             return

@@ -25,12 +25,17 @@ def reduced(rows: Tensor, reduction: Reduction, scale: Scale, shape: torch.Size)
         if reduction == "mean":
             return rows.mean()
         return rows.sum() if reduction == "sum" else rows.reshape(shape)
-    # A row of weight 0 counts nothing, whatever it holds.
-    weighted = torch.where(scale == 0, 0, rows.reshape(shape)) * scale
+    weighted = counted(rows.reshape(shape), scale)
     if reduction == "none":
         return weighted
     total = weighted.sum()
     return total + nan_for(scale.sum()) if reduction == "mean" else total
+
+
+def counted(rows: Tensor, weights: Tensor) -> Tensor:
+    """Return the rows times their weights; one of weight 0 counts nothing, whatever it holds."""
+    # A weight that is learnt has the row as its gradient, at 0 too.
+    return (rows if weights.requires_grad else torch.where(weights == 0, 0, rows)) * weights
 
 
 def total_weight(weights: Tensor, valid: Tensor | None) -> Tensor:

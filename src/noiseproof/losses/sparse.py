@@ -41,10 +41,11 @@ class UnitLogits(Transformed):
         """Return z / |z| / tau."""
         # Scaled by the largest logit first: a square would overflow for large ones. Logits near
         # 0 stay near 0, where to stretch them has no finite gradient.
-        wide = z.to(compute_dtype(z))
+        masked = z == -torch.inf
+        wide = torch.where(masked, 0, z.to(compute_dtype(z)))
         scaled = wide / wide.detach().abs().amax(-1, keepdim=True).clamp_min(_SHORT)
         length = scaled.square().sum(-1, keepdim=True).clamp_min(1).sqrt()
-        return scaled / (length * self.tau)
+        return torch.where(masked, -torch.inf, scaled / (length * self.tau))
 
 
 class Spread(RowLoss):

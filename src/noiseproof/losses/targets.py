@@ -122,7 +122,7 @@ def sample_weights(w: Tensor, unreduced: torch.Size) -> Tensor:
         )
     if w.device.type == "cpu" and is_plain(w) and bool((w < 0).any()):
         raise ParameterError("expected sample_weight >= 0 everywhere")
-    return w.detach()
+    return w
 
 
 def without_ignored(y: Tensor, classes: int, ignore_index: int) -> tuple[Tensor, Tensor | None]:

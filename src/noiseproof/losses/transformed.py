@@ -26,8 +26,9 @@ class Transformed(Loss, register=False):
 
     base: Loss = parameter()
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prepare(self) -> None:
+        """Say what cannot be a base."""
+        super().prepare()
         name = self.text_name
         if not isinstance(self.base, Loss):
             raise ParameterError(f"{name} takes a loss, got {self.base!r}")
@@ -38,6 +39,11 @@ class Transformed(Loss, register=False):
     def bounded(self) -> bool:  # type: ignore[override]
         """Whether the base is."""
         return self.base.bounded
+
+    @property
+    def infinite(self) -> bool:  # type: ignore[override]
+        """Whether the base is."""
+        return self.base.infinite
 
     @property
     def random(self) -> bool:  # type: ignore[override]

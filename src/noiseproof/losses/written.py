@@ -5,7 +5,8 @@ import functools
 import typing
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from noiseproof.losses.parameter import Interval, write_number
+from noiseproof.errors import NoiseproofError, ParameterError
+from noiseproof.losses.parameter import Interval, checked, write_number
 
 if TYPE_CHECKING:
     from noiseproof.losses.base import Loss
@@ -23,6 +24,9 @@ class Written:
     """The half of :class:`Loss` that knows how a loss is written and added up."""
 
     text_name: ClassVar[str]
+    ignore_index: int
+    reduction: str
+    label_smoothing: float
 
     @classmethod
     def parameters_declared(cls) -> list[dataclasses.Field[Any]]:
@@ -53,6 +57,48 @@ class Written:
             for name, domain in declared.items()
             if domain and types[name] in (int, float)
         }
+
+    def check_parameters(self) -> None:
+        """Say which parameter is outside its domain; keep each in the type it is declared with."""
+        domains = self.domains()
+        for name, kind in self.parameter_types().items():
+            given = getattr(self, name)
+            if kind is bool and not isinstance(given, bool):
+                raise ParameterError(f"expected `{name}` to be True or False, got {given!r}")
+            if name in domains:
+                number = checked(name, given, domains[name])
+                if kind is int and not number.is_integer():
+                    raise ParameterError(f"expected `{name}` to be a whole number, got {given!r}")
+                self.__dict__[name] = kind(number)
+
+    def check_options(self) -> None:
+        """Say which option is not one of ``nn.CrossEntropyLoss``."""
+        smoothing = checked(
+            "label_smoothing", self.label_smoothing, Interval(at_least=0, at_most=1)
+        )
+        self.__dict__["label_smoothing"] = smoothing
+        if self.reduction not in ("none", "mean", "sum"):
+            raise ParameterError(f"expected reduction none, mean or sum, got {self.reduction!r}")
+        if isinstance(self.ignore_index, bool) or not isinstance(self.ignore_index, int):
+            raise ParameterError(f"expected `ignore_index` to be an int, got {self.ignore_index!r}")
+
+    def prepare(self) -> None:
+        """Set what follows from the parameters: when a loss is built, and when one is changed."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        before = self.__dict__.get(name, dataclasses.MISSING)
+        super().__setattr__(name, value)
+        if before is dataclasses.MISSING:  # being built
+            return
+        try:
+            if name in OPTIONS:
+                self.check_options()
+            elif name in self.parameter_types():
+                self.check_parameters()
+                self.prepare()
+        except NoiseproofError:
+            self.__dict__[name] = before
+            raise
 
     @property
     def options(self) -> dict[str, Any]:
