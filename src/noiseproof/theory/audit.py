@@ -9,12 +9,18 @@ from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss
 from noiseproof.noise import Noise, TransitionMatrix, parse
 from noiseproof.theory.calibration import calibration
-from noiseproof.theory.conditions import at_least_two, is_completely_asymmetric, is_symmetric
+from noiseproof.theory.conditions import (
+    at_least_two,
+    is_bounded,
+    is_completely_asymmetric,
+    is_symmetric,
+)
 from noiseproof.theory.excess_risk import excess_risk_constant
-from noiseproof.theory.interval import as_loss, ends, is_pointwise
+from noiseproof.theory.interval import as_loss, is_pointwise
 from noiseproof.theory.options import without_options
 from noiseproof.theory.ratio import asymmetry_ratio
 from noiseproof.theory.statement import table, verdict
+from noiseproof.theory.surroundings import undisturbed
 from noiseproof.theory.tolerance import ClassMargin, largest_symmetric_rate, margins
 
 if TYPE_CHECKING:
@@ -30,7 +36,7 @@ class Audit:
         classes: K.
         pointwise: whether L(u, i) = l(u_i).
         symmetric: whether sum_k L(u, k) is constant.
-        bounded: whether l(0) is finite; of a loss that is not pointwise, what it declares.
+        bounded: whether L stays finite as probabilities go to 0.
         ratio: the asymmetry ratio r; for sums with terms such as NCE, a bound (Theorem 5).
         strict_ratio: r with any part of the mass moved, as Definition 3 is printed.
         completely_asymmetric: whether it is asymmetric on all weights with one largest.
@@ -97,6 +103,7 @@ class Audit:
         return draw(self)
 
 
+@undisturbed()
 def audit(
     loss: Loss | str,
     classes: int | None = None,
@@ -155,7 +162,7 @@ def audit(
         classes=K,
         pointwise=pointwise,
         symmetric=is_symmetric(formula, K),
-        bounded=math.isfinite(ends(formula)[0]) if is_pointwise(formula) else loss.bounded,
+        bounded=is_bounded(formula, K),
         ratio=ratio,
         strict_ratio=_or_none(lambda loss: asymmetry_ratio(loss, strict=True), formula),
         completely_asymmetric=is_completely_asymmetric(formula, K),

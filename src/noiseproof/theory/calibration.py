@@ -13,7 +13,7 @@ from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss, Pointwise
 from noiseproof.noise.matrix import Doubles
 from noiseproof.theory.interval import ZERO, as_pointwise
-from noiseproof.torch_threads import one_torch_thread
+from noiseproof.theory.surroundings import undisturbed
 
 _REACH = math.asinh(500.0)
 _NODES = 401
@@ -39,6 +39,7 @@ class Calibration:
     fails_at: float | None
 
 
+@undisturbed()
 def calibration(loss: Loss | str, eta: Sequence[float] | Doubles | None = None) -> Calibration:
     """Measure H and H- of a pointwise loss, and say whether it is classification-calibrated.
 
@@ -77,7 +78,6 @@ def calibration(loss: Loss | str, eta: Sequence[float] | Doubles | None = None) 
     )
 
 
-@one_torch_thread()
 def conditional_risks(loss: Pointwise, eta: Doubles) -> tuple[Doubles, Doubles]:
     """Return H and H- at each ``eta``."""
     t = torch.as_tensor(eta)

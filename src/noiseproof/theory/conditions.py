@@ -10,6 +10,7 @@ from torch import Tensor
 from noiseproof.errors import TheoryError
 from noiseproof.losses import AMSE, Loss, Normalized, WeightedSum
 from noiseproof.theory.interval import (
+    ZERO,
     as_loss,
     check_decreasing,
     ends,
@@ -18,7 +19,8 @@ from noiseproof.theory.interval import (
 )
 from noiseproof.theory.mass import pointwise_ratio
 from noiseproof.theory.risk import RiskSearch, Weights, as_weights
-from noiseproof.theory.simplex import log_softmax
+from noiseproof.theory.simplex import at_vertex, log_softmax
+from noiseproof.theory.surroundings import undisturbed
 
 # How near to a tie the weights come on which complete asymmetry is tried.
 _TIE = 1e-6
@@ -26,6 +28,7 @@ _TIE = 1e-6
 MOST_CLASSES = 100_000
 
 
+@undisturbed()
 def is_symmetric(loss: Loss | str, classes: int = 10) -> bool:
     """Return whether sum_k L(u, k) is the same for every u, by trying many, extreme ones too.
 
@@ -46,6 +49,7 @@ def is_symmetric(loss: Loss | str, classes: int = 10) -> bool:
     return bool((total - total[0]).abs().max() <= 1e-9 * size.min())
 
 
+@undisturbed()
 def is_asymmetric(loss: Loss | str, weights: Weights) -> bool:
     """Return whether sum_i w_i L(u, i) is least at the vertex e_m of the largest weight.
 
@@ -84,9 +88,12 @@ def _is_proved_on(loss: Loss, weights: Tensor) -> bool:
         return any(isinstance(term, AMSE) for term in terms) and all(
             _is_proved_on(term, weights) or _is_proved(term, len(weights)) for term in terms
         )
-    return isinstance(loss, AMSE) and loss.asymmetric_on(weights.tolist())
+    if not isinstance(loss, AMSE) or type(loss).from_row is not AMSE.from_row:
+        return False
+    return loss.asymmetric_on(weights.tolist())
 
 
+@undisturbed()
 def is_completely_asymmetric(loss: Loss | str, classes: int = 10) -> bool:
     """Return whether ``loss`` is asymmetric on all weights with one largest.
 
@@ -141,7 +148,7 @@ def _is_proved(loss: Loss, K: int) -> bool:
             return False
     if isinstance(loss, WeightedSum):
         return all(is_completely_asymmetric(term, K) for term in loss.losses)
-    if isinstance(loss, Normalized) and is_pointwise(loss.base):
+    if isinstance(loss, Normalized) and is_pointwise(loss.base) and is_symmetric(loss, K):
         return ends(loss.base)[0] == math.inf
     return False
 
@@ -157,6 +164,16 @@ def _nearly_tied(K: int) -> Iterator[Tensor]:
     w = torch.rand(K, generator=generator, dtype=torch.float64)
     w[:2] = torch.tensor([1, 1 - _TIE])
     yield w
+
+
+def is_bounded(loss: Loss, classes: int) -> bool:
+    """Return whether L stays finite as probabilities go to 0; as declared where it is no number."""
+    if is_pointwise(loss):
+        return math.isfinite(ends(loss)[0])
+    even = torch.ones(classes, dtype=torch.float64)
+    rows = [at_vertex(0, even, zero) for zero in (ZERO, -1e30)]
+    far, near = (float(losses_at(loss, log_p).abs().max()) for log_p in rows)
+    return loss.bounded if math.isnan(far) or math.isnan(near) else far <= near * (1 + 1e-6)
 
 
 def at_least_two(classes: int) -> int:

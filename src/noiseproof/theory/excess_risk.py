@@ -11,6 +11,7 @@ from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss
 from noiseproof.theory.calibration import conditional_risk, conditional_risks
 from noiseproof.theory.interval import as_pointwise, ends
+from noiseproof.theory.surroundings import undisturbed
 
 _POINTS = 8
 
@@ -34,6 +35,7 @@ class ExcessRiskCheck:
     holds: bool
 
 
+@undisturbed()
 def excess_risk_constant(loss: Loss | str) -> float:
     """Return 2 / (l(0) - l(1)); infinite where l(0) is, for then the theorem says nothing.
 
@@ -54,6 +56,7 @@ def excess_risk_constant(loss: Loss | str) -> float:
     return 2 / (at_zero - at_one)
 
 
+@undisturbed()
 def check_excess_risk(loss: Loss | str, problems: int = 1000, seed: int = 0) -> ExcessRiskCheck:
     """Compare both sides of the excess-risk bound on random binary problems.
 

@@ -67,6 +67,14 @@ def ends(loss: Pointwise) -> tuple[float, float]:
     return (math.inf if grows else zero), one + 0.0
 
 
+def is_linear(loss: Pointwise) -> bool:
+    """Whether l is a straight line in u: then, and only then, L is symmetric."""
+    u = torch.linspace(0.01, 1, 100, dtype=torch.float64)
+    value = loss.value(u.log())
+    line = torch.lerp(value[0], value[-1], (u - u[0]) / (u[-1] - u[0]))
+    return bool((value - line).abs().max() <= 1e-9 * value.abs().max())
+
+
 def log_slope(loss: Pointwise, log_u: Tensor) -> Tensor:
     """Return log s(u), s(u) = -dl/du, for any u however small; -inf where l is flat.
 

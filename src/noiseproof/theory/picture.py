@@ -10,6 +10,7 @@ from noiseproof.losses import Pointwise
 from noiseproof.shown import drawable
 from noiseproof.theory.calibration import calibration
 from noiseproof.theory.interval import losses_at
+from noiseproof.theory.surroundings import undisturbed
 from noiseproof.theory.tolerance import symmetric_rate
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _BLUE, _RED, _GREY = "#2c6fb3", "#c0392b", "#888888"
 
 
+@undisturbed()
 def draw(a: "Audit") -> "Figure":
     """Return a figure: the loss and its margins, and of a pointwise loss its slope, H and H-."""
     need("bench", "matplotlib")

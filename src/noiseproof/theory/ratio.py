@@ -5,8 +5,10 @@ from noiseproof.losses import Loss, Pointwise, WeightedSum, weighted_sum
 from noiseproof.theory.conditions import is_completely_asymmetric, is_symmetric
 from noiseproof.theory.interval import as_loss, as_pointwise, is_pointwise
 from noiseproof.theory.mass import pointwise_ratio
+from noiseproof.theory.surroundings import undisturbed
 
 
+@undisturbed()
 def asymmetry_ratio(loss: Loss | str, strict: bool = False) -> float:
     """Return r: the loss is asymmetric wherever w_m / w_n >= 1 / r (Theorem 6).
 

@@ -15,7 +15,7 @@ from noiseproof.theory.descent import adam, newton
 from noiseproof.theory.interval import as_loss, losses_at
 from noiseproof.theory.options import effective_tensor
 from noiseproof.theory.simplex import around, at_vertex, beside_vertex, log_softmax, zero_for
-from noiseproof.torch_threads import one_torch_thread
+from noiseproof.theory.surroundings import undisturbed
 
 Weights = Sequence[float] | NDArray[np.floating] | Tensor
 
@@ -46,6 +46,7 @@ class RiskMinimum:
     unique: bool
 
 
+@undisturbed()
 def minimise_risk(loss: Loss | str, weights: Weights) -> RiskMinimum:
     """Minimise sum_i w_i L(u, i) over the simplex, for any loss.
 
@@ -130,7 +131,6 @@ class RiskSearch:
         self.best_far = min(self.best_far, float(far.min()))
         return risks
 
-    @one_torch_thread()
     def look_around(self) -> None:
         """Evaluate the places where a minimum is to be expected."""
         for rows in around(self.m, self.weights, self.zero):
@@ -141,7 +141,6 @@ class RiskSearch:
         """Whether nothing seen so far is below the vertex."""
         return self.best >= self.vertex_risk - self.rounding
 
-    @one_torch_thread()
     def descend(self) -> None:
         """Follow the gradient from many starts, then finish from the best point."""
         rows = log_softmax(adam(lambda z: self.risk(log_softmax(z)), self._starts()))

@@ -12,6 +12,7 @@ from noiseproof.theory.conditions import is_asymmetric, is_symmetric
 from noiseproof.theory.mass import pointwise_ratio
 from noiseproof.theory.options import class_weights, effective, without_options
 from noiseproof.theory.ratio import split
+from noiseproof.theory.surroundings import undisturbed
 
 _BISECTIONS = 10
 # Minimising the risk of a row takes a tenth of a second; rows beyond these are left undecided.
@@ -98,6 +99,7 @@ def largest_symmetric_rate(loss: Loss, classes: int) -> float:
     return low
 
 
+@undisturbed()
 def margins(loss: Loss, ratio: float | None, T: TransitionMatrix) -> tuple[ClassMargin, ...]:
     """Hold ``loss`` against every row of ``T``, as its options weigh the labels.
 
@@ -105,7 +107,7 @@ def margins(loss: Loss, ratio: float | None, T: TransitionMatrix) -> tuple[Class
     that is not pointwise), and the risk of the row is minimised.
     """
     decided: dict[tuple[float, ...], bool] = {}
-    weighed = effective(loss, np.asarray(T.matrix))
+    weighed, formula = effective(loss, np.asarray(T.matrix)), without_options(loss)
     rows = []
     for i in range(len(weighed)):
         others = np.where(np.arange(len(weighed)) == i, 0.0, weighed[i])
@@ -115,7 +117,7 @@ def margins(loss: Loss, ratio: float | None, T: TransitionMatrix) -> tuple[Class
         margin = math.inf if math.isinf(level) else None if ratio is None else level * ratio
         tolerated: bool | None = level > 1
         if tolerated and not (margin is not None and margin >= 1 - 1e-12):
-            tolerated = _is_asymmetric_on(loss, T.matrix[i], weighed[i], i, decided)
+            tolerated = _is_asymmetric_on(formula, weighed[i], i, decided)
         rows.append(
             ClassMargin(i, T.name(i), None if j is None else T.name(j), level, margin, tolerated)
         )
@@ -123,11 +125,7 @@ def margins(loss: Loss, ratio: float | None, T: TransitionMatrix) -> tuple[Class
 
 
 def _is_asymmetric_on(
-    loss: Loss,
-    row: np.ndarray,
-    weighed: np.ndarray,
-    i: int,
-    decided: dict[tuple[float, ...], bool],
+    formula: Loss, weighed: np.ndarray, i: int, decided: dict[tuple[float, ...], bool]
 ) -> bool | None:
     # Which wrong class has which weight makes no difference to a loss.
     others = np.delete(weighed, i)
@@ -135,5 +133,5 @@ def _is_asymmetric_on(
     if key not in decided:
         if len(decided) >= _MEASURED:
             return None
-        decided[key] = is_asymmetric(loss, row)
+        decided[key] = is_asymmetric(formula, weighed)
     return decided[key]

@@ -9,8 +9,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, softplus
 
-from noiseproof.torch_threads import one_torch_thread
-
 _WIDEST = 500.0
 _NODES = 91
 _KEPT = 6
@@ -58,7 +56,6 @@ def softplus_exact(x: Tensor) -> Tensor:
     return softplus(x, threshold=50)
 
 
-@one_torch_thread()
 def infimum(objective: Callable[[Masses], Tensor], reach: float) -> float:
     """Return the least value of ``objective`` over the triangle: a grid, then zooms on its best.
 
