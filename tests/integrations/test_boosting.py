@@ -201,3 +201,8 @@ def test_a_robust_objective_withstands_wrong_labels(library):
             found = model.predict(xgboost.DMatrix(Xt))
         right.append(np.mean(found.argmax(1) == yt))
     assert right[1] > right[0] + 0.01
+
+
+def test_a_negative_weight_is_named_by_metrics_too():
+    with pytest.raises(ParameterError, match="sample_weight >= 0"):
+        boosting.mean_loss("CE")(np.array([0, 1]), np.zeros((2, 3)), np.array([1.0, -1.0]))

@@ -35,6 +35,9 @@ def lightgbm_objective(loss: str | Loss) -> Callable[..., tuple[Scores, Scores]]
 
     LightGBM knows no probabilities of an objective that it does not know: it predicts raw scores,
     and :func:`probabilities` turns them into probabilities.
+
+    ``lightgbm.Dataset`` turns labels and weights that are NaN into 0, with its own objectives too,
+    before anybody else sees them: look for them first.
     """
     # LightGBM's own multi-class objective has this factor: its settings keep their meaning.
     return _objective(loss, lambda classes: classes / (classes - 1))
@@ -120,13 +123,13 @@ def _metric(loss: str | Loss) -> Callable[..., float]:
 
     def mean(a: Any, b: Any, sample_weight: Any = None) -> float:
         scores, labels, weight = _arguments(a, b, sample_weight)
-        rows = made.derivatives(two_columns(scores), labels).value
+        rows = made.derivatives(two_columns(scores), labels, weight).value
         # As torch's mean: over the weights of the labels' classes, which are in the rows already.
         counted = (labels != made.ignore_index).astype(np.float64)
         if made.weight is not None:
             counted *= made.weight.double().numpy(force=True)[np.where(counted > 0, labels, 0)]
         given = np.ones(len(rows)) if weight is None else np.asarray(weight, dtype=np.float64)
-        return float(np.dot(rows, given) / np.dot(counted, given))
+        return float(rows.sum(dtype=np.float64) / np.dot(counted, given))
 
     return mean
 
