@@ -365,3 +365,25 @@ def test_dates_are_no_numbers_of_a_matrix(column):
     frame = pd.DataFrame({"a": np.arange(4.0), "b": column})
     with pytest.raises(DataError, match="reads rows of numbers alone"):
         features.transform(Samples("x", frame), Notes())
+
+
+@pytest.mark.parametrize(
+    ("column", "field", "value"),
+    [
+        ("text", "vocabulary", ["a"] * 5), ("text", "vocabulary", [1, 2, 3, 4, 5]),
+        ("text", "characters", "no"), ("text", "missing", None), ("text", "name", 7),
+        ("kind", "values", ["red", "red"]), ("kind", "values", [1, 2]), ("kind", "known", "1"),
+        ("size", "std", 0.0), ("size", "std", -1), ("size", "truth", "no"), ("size", "mean", None),
+    ],
+)  # fmt: skip
+def test_constants_that_no_fit_could_give_are_refused(column, field, value):
+    made = table(size=np.arange(60) / 7, kind=["red", "blue"] * 30,
+                 text=[f"good film number {i} ok" for i in range(60)])  # fmt: skip
+    features = learn_features(made, (), 0, Notes())
+    described = json.loads(json.dumps(features.describe()))
+    entry = next(c for c in described["columns"] if c["name"] == column)
+    assert field in entry
+    load_features(described, features.arrays())
+    entry[field] = value
+    with pytest.raises((ValueError, TypeError)):
+        load_features(described, features.arrays())

@@ -163,7 +163,7 @@ class TableFeatures:
             found = {key: value for key, value in entry.items() if key != "kind"}
             if entry["kind"] == "text":
                 found["vocabulary"] = tuple(found["vocabulary"])
-                columns.append(Words(**found, rarity=arrays[f"{i}"]))
+                columns.append(_checked(Words(**found, rarity=arrays[f"{i}"])))
             elif entry["kind"] == "sentences":
                 columns.append(
                     _checked(Sentences(**found | {"encoder": Identity(**found["encoder"])}))
@@ -183,8 +183,15 @@ def _checked(column: Any) -> Any:
             raise ValueError(f"{field.name}: expected a number, got {value!r}")
         if field.type is str and not isinstance(value, str):
             raise ValueError(f"{field.name}: expected a text, got {value!r}")
-        if field.type == (bool | None) and not isinstance(value, bool | None):
+        absent = value is None and field.type == (bool | None)
+        if field.type in (bool, bool | None) and not (absent or isinstance(value, bool)):
             raise ValueError(f"{field.name}: expected a truth value, got {value!r}")
+        if field.type == tuple[str, ...] and (
+            not all(isinstance(text, str) for text in value) or len(set(value)) < len(value)
+        ):
+            raise ValueError(f"{field.name}: expected different texts")
+        if field.name == "std" and value <= 0:
+            raise ValueError(f"std: expected more than 0, got {value!r}")
     return column
 
 
