@@ -68,7 +68,6 @@ def test_everything_that_is_wrong_is_listed(store, capsys):
 
 
 def test_pack_and_unpack(store, capsys, tmp_path):
-    (tmp_path / "results").mkdir()
     code, out, _ = run(capsys, "pack", "digits-symmetric", "--out", "results")
     assert code == 0
     assert out.startswith("wrote results/digits-symmetric.records.xz: 6 records, ")

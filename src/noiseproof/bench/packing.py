@@ -17,14 +17,14 @@ def pack_grid(grid: Grid, store: Store, folder: Path, force: bool = False) -> tu
     Args:
         grid: the grid.
         store: where the records are, packed or not.
-        folder: where the packed file goes, under the name of the grid.
+        folder: where the packed file goes, under the name of the grid; made if it is not there.
         force: replace the file that is there.
 
     Returns:
         the file, and how many records are in it.
     """
     path = folder / f"{grid.name}{SUFFIX}"
-    files.check_file(path, force)
+    files.check_file(path if folder.exists() else folder, force)
     places = {place for variant in variants(grid) for place in variant.places.values()}
     store.records()
     if disputes := [d for d in store.disputes.values() if d.place in places]:
@@ -33,6 +33,8 @@ def pack_grid(grid: Grid, store: Store, folder: Path, force: bool = False) -> tu
     if not own:
         raise DataError(f"{store.path}: no record of {grid.name} to pack")
     ordered = sorted(own.values(), key=lambda f: store.files(f.record).name)
+    with files.explained(folder):
+        folder.mkdir(exist_ok=True)
     files.write(path, pack(found.values for found in ordered), force)
     return path, len(ordered)
 
