@@ -82,5 +82,5 @@ def unpack(
     written, there = unpack_store(kept, out)
     for line in kept.damaged:
         warn(line)
-    more = f", {there} were there" if there else ""
+    more = f", {there} were there already" if there else ""
     show(f"wrote {count(written, 'record')} to {out}{more}")

@@ -80,7 +80,7 @@ def fit(
         str,
         typer.Option(
             help="What turns pictures or texts into features: a Hugging Face name or folder, an "
-            ".onnx file, efficientnet-lite0, patches, tfidf; auto is the best that is installed."
+            ".onnx file, efficientnet-lite0, patches, tfidf; auto takes the best one installed."
         ),
     ] = "auto",
     out: Annotated[

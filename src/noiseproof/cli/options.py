@@ -12,12 +12,15 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 SeedOption = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
 
 QuietOption = Annotated[
-    bool, typer.Option("--quiet", help="Print only the result, and warnings of doubtful results.")
+    bool,
+    typer.Option("--quiet", help="Print only the result, and warnings about doubtful results."),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace what an earlier run wrote.")]
 ReplaceOption = Annotated[
     bool,
-    typer.Option("--force", help="Replace --out: any file, but only a folder of noiseproof's."),
+    typer.Option(
+        "--force", help="Replace --out: any file, but a folder only if noiseproof wrote it."
+    ),
 ]
 EncodingOption = Annotated[
     str | None, typer.Option(help="Encoding of a text file, such as cp1252 (default: UTF-8).")
@@ -25,7 +28,7 @@ EncodingOption = Annotated[
 EmbeddingsOption = Annotated[
     Path | None,
     typer.Option(
-        help="Use these features instead: an .npy, or X in an .npz, a row for each row of the file."
+        help="Use these features instead: an .npy, or X in an .npz, one row per row of the file."
     ),
 ]
 StrictOption = Annotated[
