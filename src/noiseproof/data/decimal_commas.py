@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from noiseproof.extras import need
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -54,6 +56,7 @@ def read_decimal_commas(
     >>> read_decimal_commas(frame, None), frame["length"].tolist()
     (['length'], [3.14, 2.0, 1000.5])
     """
+    need("fit", "pandas")
     import pandas as pd
 
     found = []
