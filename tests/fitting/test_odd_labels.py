@@ -1,9 +1,11 @@
 """Labels of every kind through all that is written: byte for byte in each file, and back."""
 
 import csv
+import decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from noisy_tables import QUICK
 
@@ -96,3 +98,16 @@ def test_suspect_rows_and_other_tables_are_read_back_as_they_were_written(tmp_pa
 def test_half_a_character_is_no_label():
     with pytest.raises(DataError, match=r"label '\\udc80' is not valid Unicode"):
         fit(np.eye(4), ["\udc80", "b", "\udc80", "b"])
+
+
+@pytest.mark.parametrize("start", [1, 2**53, 2**63, 2**70, 10**29])
+@pytest.mark.parametrize("form", ["list", "decimals", "Arrow decimals"])
+def test_whole_numbers_of_any_size_are_two_classes(form, start):
+    labels = [start] * 15 + [start + 1] * 15
+    if form != "list":
+        labels = [decimal.Decimal(label) for label in labels]
+    if form == "Arrow decimals":
+        labels = pd.Series(labels, dtype=pd.ArrowDtype(pa.decimal128(38, 0)))
+    X = np.random.default_rng(0).normal(size=(30, 2)) + np.repeat([0, 9], 15)[:, None]
+    predicted = fit(X, labels, folds=2).predict(X)
+    assert [int(label) for label in predicted] == [start] * 15 + [start + 1] * 15

@@ -177,7 +177,7 @@ def _as_text(labels: Any, where: str) -> tuple[list[str | None], Kind, str]:
     dtype = column.dtype.str if dates else ""
     if pd.api.types.is_bool_dtype(column) or _all(present, (bool, np.bool_)):
         kind, texts = "boolean", [str(bool(value)) for value in present]
-    elif pd.api.types.is_numeric_dtype(column) or _numbers(present):
+    elif _numbers(present):
         kind, texts = "integer", [str(number) for number in _whole(present, where)]
         dtype = _dtype(column, texts)
     else:
@@ -271,9 +271,13 @@ def _all(values: Any, types: tuple[type, ...]) -> bool:
 
 
 def _numbers(values: Any) -> bool:
-    """Return whether objects are numbers, none so large that int64 does not hold it."""
-    number = _all(values, (int, float, np.number)) and not _any(values, np.timedelta64)
-    return number and all(abs(v) < 2**63 for v in values)
+    """Return whether labels are numbers; objects and Arrow's decimals, if int64 holds them."""
+    import pandas as pd
+
+    objects = _all(values, (int, float, np.number)) and not _any(values, np.timedelta64)
+    if not objects and not pd.api.types.is_numeric_dtype(values):
+        return False
+    return values.dtype.kind in "iuf" or all(abs(v) < 2**63 for v in values)
 
 
 def _whole(values: Any, where: str) -> list[int]:
