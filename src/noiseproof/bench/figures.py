@@ -230,13 +230,11 @@ def _features(material: Material, record: Record) -> Features:
 
 def _missing(material: Material) -> tuple[str, ...]:
     counts = material.collected.counts
-    absent = counts["missing"] + counts["failed"]
-    if not absent:
-        return ()
-    return (
-        f"{absent} of {counts['cells']} runs are missing or failed; "
-        f"`{material.command()}` makes them",
-    )
+    told = {
+        f"are missing; `{material.command()}` makes them": counts["missing"],
+        "failed, and would fail again": counts["failed"],
+    }
+    return tuple(f"{n} of {counts['cells']} runs {what}" for what, n in told.items() if n)
 
 
 def _nothing(material: Material, what: str, command: str) -> str:
