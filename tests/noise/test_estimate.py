@@ -339,6 +339,27 @@ def test_bad_helpers_are_one_clear_line(options, complaint):
         noise.estimate([0, 1], [[0.9, 0.1], [0.2, 0.8]], ["ham", "spam"], **options)
 
 
+def test_labels_that_come_as_objects_are_numbers_where_they_are_numbers():
+    true = np.arange(1200) % 12  # as texts, 10 is before 2
+    labels = np.where(np.arange(1200) < 100, (true + 1) % 12, true)
+    p = classifier(true, 12)
+    expected = noise.estimate(labels, p, trusted=([5, 6], true[5:7]))
+    found = noise.estimate(labels.astype(object), p, trusted=([5, 6], true[5:7].astype(object)))
+    assert (found.rate, found.rate_interval) == (expected.rate, expected.rate_interval)
+    for odd in (None, np.nan, pd.NA, 1.0, "1"):
+        mixed = labels.astype(object)
+        mixed[7] = odd
+        with pytest.raises(NoiseError, match="at position"):
+            noise.estimate(mixed, p)
+
+
+def test_probabilities_of_half_precision_may_be_0():
+    p = sharpened(classifier(TRUE, 10), 4)
+    given = noise.parse("symmetric:0.2", 10, "mnist").transition.corrupt(TRUE, seed=1)
+    found, expected = noise.estimate(given, p.astype(np.float16)), noise.estimate(given, p)
+    assert found.rate == pytest.approx(expected.rate, abs=0.01)
+
+
 def test_every_form_gives_the_same_estimate_and_masked_rows_are_refused():
     true = np.arange(120) % 3
     labels = np.where(np.arange(120) < 18, (true + 1) % 3, true)
@@ -350,6 +371,7 @@ def test_every_form_gives_the_same_estimate_and_masked_rows_are_refused():
         (torch.tensor(labels), torch.tensor(p, requires_grad=True)),
         (labels.astype(np.uint8), np.asfortranarray(p)),
         (pd.Series(labels), pd.DataFrame(p)),
+        (pd.Series(labels, dtype=object), p.astype(np.float16)),
         (np.ma.array(labels, mask=False), np.ma.array(p, mask=False)),
     ):
         found = noise.estimate(y, given)

@@ -129,7 +129,7 @@ def leading(
 
 def log_probabilities(p: NDArray[np.floating]) -> Doubles:
     """Return log p, exact zeros as if they were 1e-30."""
-    return np.asarray(np.log(np.maximum(p, 1e-30), dtype=np.float64))
+    return np.asarray(np.log(np.maximum(p, 1e-30, dtype=np.float64)))  # float16 ends at 6e-8
 
 
 def log_votes(votes: Integers, classes: int) -> Doubles:

@@ -22,6 +22,7 @@ _CHANCE = 0.45  # the same where the classifier may know no more than the larges
 _OTHERWISE = 0.1  # prior belief that the model of noise and difficulty does not hold
 
 
+@np.errstate(under="ignore")  # the least likely rates of the grid have a weight of 0
 def estimate(
     labels: ArrayLike | Tensor,
     probabilities: ArrayLike | Tensor,
@@ -135,7 +136,7 @@ def _check_probabilities(probabilities: Any) -> NDArray[np.floating]:
 def _read_labels(
     labels: Any, K: int, classes: Sequence[str] | None
 ) -> tuple[tuple[str, ...] | None, Integers]:
-    array = to_array(labels)
+    array = _of_one_kind(to_array(labels))
     names = None if classes is None else tuple(str(name) for name in classes)
     if names is not None and len(names) != K:
         raise NoiseError(f"{len(names)} class names for probabilities of {K} classes")
@@ -148,6 +149,21 @@ def _read_labels(
                 f"labels of {len(names)} names for probabilities of {K} classes: give `classes`"
             )
     return names, _codes(array, names)
+
+
+def _of_one_kind(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return labels that come as objects as texts or as integers: as text, 10 would be before 2."""
+    if labels.dtype.kind != "O" or not labels.size:
+        return labels
+    words = isinstance(labels.flat[0], str | bytes)
+    kind = str | bytes if words else int | np.integer
+    for place, label in enumerate(labels.flat):
+        if not isinstance(label, kind):
+            raise NoiseError(
+                f"expected labels that are all names or all whole numbers, got {label!r} at "
+                f"position {place}; leave out rows without a label"
+            )
+    return labels if words else np.array(labels.tolist())
 
 
 def _codes(words: NDArray[Any], names: tuple[str, ...]) -> Integers:
@@ -171,7 +187,7 @@ def _check_neighbours(neighbours: Any, N: int) -> Integers:
 def _check_trusted(
     trusted: tuple[Any, Any], names: tuple[str, ...] | None, N: int, K: int
 ) -> tuple[Integers, Integers]:
-    rows, true = (to_array(part) for part in trusted)
+    rows, true = to_array(trusted[0]), _of_one_kind(to_array(trusted[1]))
     codes = _codes(true, names) if names and true.dtype.kind in "OUS" else as_labels(true, K)
     if rows.shape != codes.shape or not rows.size:
         raise NoiseError(f"expected as many trusted rows as true labels, got {rows.shape}")
