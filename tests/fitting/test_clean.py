@@ -17,6 +17,7 @@ from PIL import Image
 from pyarrow import parquet
 
 from noiseproof.cli import main
+from noiseproof.errors import DataError
 from noiseproof.fitting.clean import clean
 from noiseproof.fitting.edit_text import edited
 from noiseproof.fitting.fit import fit
@@ -191,6 +192,18 @@ def test_proposals_for_labels_of_any_type(tmp_path, typed):
     assert [str(v.decode() if isinstance(v, bytes) else v) for v in found] == [
         str(v) for v in wanted.to_numpy()
     ]
+
+
+def test_names_of_columns_that_only_pandas_knows_are_one_line(tmp_path):
+    levels = [(name, "") for name in FRAME]
+    FRAME.set_axis(pd.MultiIndex.from_tuples(levels), axis=1).to_parquet(tmp_path / "a.parquet")
+    fit(tmp_path / "a.parquet", "kind", **QUICK).save(tmp_path / "a-fit")
+    with pytest.raises(DataError, match="names of one level"):
+        clean(
+            tmp_path / "a.parquet", tmp_path / "b.parquet", label="kind", fit=tmp_path / "a-fit",
+            proposals=0.25,
+        )  # fmt: skip
+    assert not (tmp_path / "b.parquet").exists()
 
 
 def test_a_label_that_was_emptied_since_the_fit_stays_empty(home, tmp_path):

@@ -152,6 +152,11 @@ def _parquet(
 
     with path.open("rb") as file:
         table = parquet.ParquetFile(file).read()
+    if label not in table.column_names:  # pandas makes names of several levels
+        raise DataError(
+            f"{path}: no column of the file itself is called {label!r}; save it again with column "
+            "names of one level"
+        )
     at = table.column_names.index(label)
     field, column = table.schema.field(at), table.column(at)
     plain = column.cast(field.type.value_type) if pa.types.is_dictionary(field.type) else column
