@@ -16,6 +16,7 @@ from noiseproof.extras import need
 from noiseproof.torch_threads import one_torch_thread
 
 need("fit", "threadpoolctl")
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 Result = TypeVar("Result")
@@ -35,7 +36,11 @@ def cores() -> int:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit torch and BLAS to one thread, and restore the caller's setting afterwards."""
+    """Limit torch and BLAS to one thread, and restore the caller's setting afterwards.
+
+    NumPy's underflows are no errors meanwhile, even where the caller asked for errors: small
+    probabilities become 0, here and in the libraries that are called.
+    """
     global _inside
     pools = ThreadpoolController()
     with _lock:
@@ -44,7 +49,7 @@ def one_thread() -> Iterator[None]:
             _before[:] = [(each, each.get_num_threads()) for each in blas]
         _inside += 1
     try:
-        with one_torch_thread(), pools.limit(limits=1):
+        with one_torch_thread(), pools.limit(limits=1), np.errstate(under="ignore"):
             yield
     finally:
         with _lock:

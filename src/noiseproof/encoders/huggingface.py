@@ -102,11 +102,11 @@ class PictureEncoder:
         if side > WIDEST:
             raise DataError(f"{folder}: it reads pictures of {side:,} pixels, more than {WIDEST:,}")
         self.mean, self.std = (
-            torch.tensor(described.get(key) or default)[:, None, None]
+            torch.tensor(described.get(key) or default, dtype=torch.float32)[:, None, None]
             for key, default in (("image_mean", MEAN), ("image_std", STD))
         )
         if described.get("do_normalize") is False:
-            self.mean, self.std = torch.zeros(3, 1, 1), torch.ones(3, 1, 1)
+            self.mean, self.std = torch.zeros_like(self.mean), torch.ones_like(self.std)
         width = self.encode(np.zeros((1, 3, side, side), np.uint8)).shape[1]
         self.identity = Identity(name, hash_of(folder), PICTURES, side, width)
         self.batch = picture_batch(self.encode, side, min(16, WIDEST**2 // side**2))

@@ -31,7 +31,7 @@ class Lite0:
 
     def __init__(self, weights: bytes, size: int) -> None:
         state = torch.load(io.BytesIO(weights), map_location="cpu", weights_only=True)
-        network = EfficientNetLite0()
+        network = EfficientNetLite0().float()
         network.load_published(state)
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         fused: Any = network.fuse()  # torch's stubs do not know memory_format

@@ -158,7 +158,7 @@ def _train(problem: Problem, matrix: Matrix, tasks: Sequence[Task]) -> list[Trai
     table, heads = matrix.all, range(len(tasks))
     for step, chosen in enumerate(_batches(rows, size, steps, seed)):
         drawn = dropout.integers(BYTE, size=(1, len(chosen), width), dtype=np.uint8)
-        keep = torch.from_numpy(drawn >= dropped) * (BYTE / (BYTE - dropped))
+        keep = torch.from_numpy(drawn >= dropped).float() * (BYTE / (BYTE - dropped))
         x = torch.from_numpy(table[chosen])
         objective = warm if step < WARM * steps else own
         hidden, logits = stack.forward(x, keep)
@@ -198,14 +198,14 @@ class _Stack:
         self.shapes = [
             (heads, columns, width), (heads, 1, width), (heads, classes, width), (heads, 1, classes)
         ]  # fmt: skip
-        self.flat = torch.zeros(sum(math.prod(shape) for shape in self.shapes))
+        self.flat = torch.zeros(sum(map(math.prod, self.shapes)), dtype=torch.float32)
         self.W, self.b, self.V, self.c = self.parts(self.flat)
         self.slope = torch.empty_like(self.flat)
         self.strength = torch.zeros_like(self.flat)
         decays = [cast(Hidden, task.learner).decay for task in tasks]
         decayed = self.parts(self.strength)
         for part in (decayed[0], decayed[2]):
-            part += torch.tensor(decays)[:, None, None]
+            part += torch.tensor(decays, dtype=torch.float32)[:, None, None]
         drawn = {}
         for start in {task.start for task in tasks}:
             numbers = stream(seed, f"initialisation {start}")

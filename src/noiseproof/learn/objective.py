@@ -133,8 +133,8 @@ def unit_slope(name: str, classes: int) -> tuple[Loss, float]:
     2.0
     """
     loss = losses.loss(name, reduction="none")
-    t = torch.linspace(-20, 20, 401)
-    z = torch.zeros(len(t), classes)
+    t = torch.linspace(-20, 20, 401, dtype=torch.float32)
+    z = t.new_zeros(len(t), classes)
     z[:, 0] = t
     z.requires_grad_()
     (gradient,) = torch.autograd.grad(loss(z, torch.zeros(len(t), dtype=torch.int64)).sum(), z)
