@@ -1,6 +1,8 @@
 """A parameter or option changed after building counts as if the loss had been built with it."""
 
+import copy
 import dataclasses
+import pickle
 
 import pytest
 import torch
@@ -59,3 +61,90 @@ def test_a_wrong_option_is_refused(wrong):
         setattr(loss, name, value)
     assert not loss.options_changed
     assert dataclasses.is_dataclass(loss)
+
+
+def a_step(loss, rows):
+    """Return value and gradient, the loss of a linear layer, and the loss of soft labels."""
+    z = torch.randn(rows, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(rows)) * 4
+    y = torch.arange(rows) % 6
+    soft = torch.nn.functional.one_hot(y, 6).double()
+    z.requires_grad_()
+    value = loss(z, y)
+    (gradient,) = torch.autograd.grad(value, z)
+    linear = nf.linear_loss(z.detach(), torch.eye(6, dtype=z.dtype), y, loss)
+    return value, gradient, linear, loss(z, soft)
+
+
+def set_base(loss, value):
+    loss.base = value
+
+
+INSIDE = [
+    ("NCE + Spread(s=0.5)", lambda x: setattr(x.terms[1], "s", 0.1), "NCE + Spread(s=0.1)"),
+    ("NCE + NNCE", lambda x: setattr(x.terms[1], "p_min", 1e-3), "NCE + NNCE(p_min=1e-3)"),
+    ("NGCE + MAE", lambda x: setattr(x.terms[0], "q", 0.2), "NGCE(q=0.2) + MAE"),
+    ("AGCE(1, 0.5) + MAE", lambda x: setattr(x.terms[0], "a", 3), "AGCE(3, 0.5) + MAE"),
+    (
+        "NCE + 4*CE",
+        lambda x: setattr(x, "terms", torch.nn.ModuleList([nf.NCE(), nf.MAE()])),
+        "NCE + 4*MAE",
+    ),
+    ("NCE + 4*CE", lambda x: setattr(x, "factors", (2.0, 3.0)), "2*NCE + 3*CE"),
+    ("Normalized(CE)", lambda x: set_base(x, nf.MAE()), "Normalized(MAE)"),
+    ("NCE + Normalized(CE)", lambda x: set_base(x.terms[1], nf.MAE()), "NCE + Normalized(MAE)"),
+    ("UnitLogits(NCE + MAE)", lambda x: set_base(x, nf.GCE()), "UnitLogits(GCE)"),
+]
+
+
+@pytest.mark.parametrize("rows", [6, 4000], ids=["small", "in blocks"])
+@pytest.mark.parametrize(("text", "change", "expected"), INSIDE, ids=lambda x: str(x)[:30])
+def test_what_a_loss_is_made_of(text, change, expected, rows):
+    changed, built = nf.loss(text), nf.loss(expected)
+    changed(torch.zeros(1, 6), torch.tensor([0]))
+    change(changed)
+    assert str(changed) == str(built)
+    for one, other in zip(a_step(changed, rows), a_step(built, rows), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("Normalized(CE)", lambda x: set_base(x, nf.loss("EpsSoftmax(CE)"))),
+        ("Normalized(CE)", lambda x: set_base(x, nf.MAE(reduction="sum"))),
+        ("Biased(MAE, eps=1)", lambda x: set_base(x, nf.NCE())),
+        ("NCE + MAE", lambda x: setattr(x, "factors", (1.0, -1.0))),
+        ("NCE + MAE", lambda x: setattr(x, "factors", (1.0,))),
+        ("MAE", lambda x: setattr(x, "weight", torch.tensor([1.0, -1]))),
+    ],
+    ids=range(6),
+)
+def test_what_a_loss_cannot_be_made_of_is_refused_and_changes_nothing(text, change):
+    loss = nf.loss(text)
+    before = str(loss), loss.options_changed
+    with pytest.raises(ParameterError):
+        change(loss)
+    assert (str(loss), loss.options_changed) == before
+    loss(torch.zeros(1, 6), torch.tensor([0]))
+
+
+def test_no_term_is_put_in_anothers_place():
+    loss = nf.loss("CE + MAE")
+    for change in (
+        lambda: loss.terms.append(nf.MAE()),
+        lambda: loss.terms.__setitem__(0, nf.GCE()),
+        lambda: setattr(loss, "terms", torch.nn.ModuleList([nf.CE(), nf.NCE()])),
+    ):
+        with pytest.raises(ParameterError, match="build the sum again"):
+            change()
+    assert str(copy.deepcopy(loss)) == str(pickle.loads(pickle.dumps(loss))) == "CE + MAE"
+
+
+def test_a_term_of_a_compiled_sum():
+    torch.compiler.reset()
+    z, y = torch.randn(7, 5), torch.arange(7) % 5
+    loss = nf.loss("NCE + NNCE + Spread(s=0.5)")
+    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    compiled(z, y)
+    loss.terms[2].s = 0.1
+    torch.testing.assert_close(compiled(z, y), nf.loss("NCE + NNCE + Spread(s=0.1)")(z, y))

@@ -9,7 +9,7 @@ from annotated_loss import Annotated, Wrapped
 from torch import nn
 
 import noiseproof as nf
-from noiseproof.errors import ExpressionError, ParameterError
+from noiseproof.errors import ExpressionError, NoiseproofError, ParameterError
 
 
 class Brier(nf.Pointwise):
@@ -349,3 +349,40 @@ def test_linear_loss_calls_a_forward_of_ones_own():
     z, y = data()
     eye = torch.eye(4, dtype=z.dtype)
     same(nf.linear_loss(z, eye, y, Doubled()), 2 * nf.CE()(z, y), z)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda loss: loss + nf.MAE(),
+        lambda loss: 2 * loss,
+        nf.Normalized,
+        nf.EpsSoftmax,
+        nf.Biased,
+        lambda loss: loss.derivatives(torch.zeros(2, 3), torch.tensor([0, 1])),
+        nf.audit,
+        lambda loss: nf.minimise_risk(loss, [0.6, 0.4]),
+    ],
+    ids=range(8),
+)
+def test_who_asks_the_formula_alone_refuses_a_forward_of_ones_own(ask):
+    class Doubled(nf.CE, register=False):
+        def forward(self, input, target, sample_weight=None):
+            return 2 * super().forward(input, target, sample_weight)
+
+    with pytest.raises(NoiseproofError, match="Doubled says its own forward"):
+        ask(Doubled())
+
+
+def test_the_theory_of_a_loss_that_learns_is_that_of_its_present_numbers():
+    class Learnt(nf.Pointwise, register=False):
+        def prepare(self):
+            self.t = torch.nn.Parameter(torch.tensor(1.0))
+
+        def value(self, log_u):
+            return -torch.expm1(log_u) * self.t.exp()
+
+    loss = Learnt()
+    assert nf.audit(loss, classes=3, noise="symmetric:0.4").tolerant
+    assert nf.asymmetry_ratio(loss) == 1
+    assert loss.t.requires_grad

@@ -23,7 +23,6 @@ from noiseproof.losses.reduction import (
 from noiseproof.losses.targets import (
     Batch,
     as_batch,
-    check_class_weights,
     check_probabilities,
     class_weights,
     compute_dtype,
@@ -119,8 +118,7 @@ class Loss(Written, nn.Module):
         self.check_parameters()
         self.check_options()
         weight = self.weight
-        if weight is not None:
-            check_class_weights(weight, negative=self.is_cross_entropy)
+        self.check_weight(weight)
         del self.weight  # an attribute, or a parameter
         self.register_buffer("weight", weight)
         self.prepare()
@@ -227,6 +225,7 @@ class Loss(Written, nn.Module):
             >>> found.value, found.gradient, found.curvature
             (array([1.]), array([[-0.5,  0.5]]), array([[0.25, 0.25]]))
         """
+        self.check_formula("derivatives")
         return derivatives(self, scores, target, weight)
 
     # The behaviour of nn.CrossEntropyLoss

@@ -43,6 +43,7 @@ class Biased(Pointwise):
             raise ParameterError(f"Biased takes a pointwise loss, got {self.base!r}")
         if self.base.options_changed:
             raise ParameterError("give the options to Biased, not to the loss inside it")
+        self.base.check_formula("Biased")
         super().prepare()
 
     @staticmethod

@@ -1,7 +1,7 @@
 """Positive combinations of losses."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +11,22 @@ from noiseproof.kernels import Classes, Scale, Summand, Sums
 from noiseproof.losses.base import Loss
 from noiseproof.losses.parameter import Interval, checked, write_number
 from noiseproof.losses.pointwise import Pointwise, RowLoss
+from noiseproof.losses.written import Written
+
+
+class Terms(nn.ModuleList):
+    """The terms of a sum. Each may be changed; none can be put in another's place."""
+
+    def __init__(self, terms: Sequence[Loss]) -> None:
+        """Take them in order."""
+        super().__init__()
+        for index, term in enumerate(terms):
+            self.add_module(str(index), term)
+
+    def _refuse(self, *args: Any) -> NoReturn:
+        raise ParameterError("the terms of a sum stay as they are: build the sum again, with +")
+
+    __setitem__ = __delitem__ = __iadd__ = append = extend = insert = pop = _refuse  # type: ignore[assignment]
 
 
 class WeightedSum(Loss, register=False):
@@ -21,8 +37,23 @@ class WeightedSum(Loss, register=False):
 
     def prepare(self) -> None:
         """List the terms: a ModuleList is slow to walk."""
-        self._losses: list[Any] = list(self.terms)
+        terms: list[Any] = list(self.terms)
+        if len(self.factors) != len(terms):
+            raise ParameterError(
+                f"expected a weight for each of {len(terms)} terms, got {len(self.factors)}"
+            )
+        for factor, term in zip(self.factors, terms, strict=True):
+            if not self._may_add(term):
+                raise ParameterError(f"{term} is another kind of term: build the sum again, with +")
+            _positive(factor, term)
+            term.check_formula("a sum")
+        self._losses = terms
+        self._modules["terms"] = Terms(terms)
         super().prepare()
+
+    def _may_add(self, term: Any) -> bool:
+        """Whether this kind of sum can compute such a term."""
+        return isinstance(term, Loss)
 
     def per_class(self, log_p: Tensor) -> Tensor:
         """Return the weighted sum of the terms' ``per_class``."""
@@ -123,21 +154,37 @@ class RowSum(WeightedSum, RowLoss, register=False):
     def prepare(self) -> None:
         """Find out which sums the terms share."""
         super().prepare()
-        every = [f for term in self.losses for f in term.statistics]
-        self._statistics = tuple(dict.fromkeys(every))
-        self._places = [[self._statistics.index(f) for f in t.statistics] for t in self.losses]
+        self._share()
+
+    def _may_add(self, term: Any) -> bool:
+        return isinstance(term, RowLoss) and not term.transforms
+
+    def _share(self) -> None:
+        self._as_of = Written.changes
+        wanted = [term.statistics for term in self.losses]
+        self._statistics = tuple(dict.fromkeys([f for some in wanted for f in some]))
+        self._places = [[self._statistics.index(f) for f in some] for some in wanted]
 
     @property
     def statistics(self) -> Sequence[Summand]:  # type: ignore[override]
-        """The sums of all terms, each once."""
+        """The sums of all terms, each once; as they are now, for a term may have been changed."""
+        if torch.compiler.is_compiling():  # it shares what is alike itself, and keeps nothing
+            return [f for term in self.losses for f in term.statistics]
+        if self._as_of != Written.changes:
+            self._share()
         return self._statistics
+
+    def _of_each(self, sums: Sums) -> list[Sums]:
+        """Return the sums that each term asked for."""
+        if torch.compiler.is_compiling():
+            left = iter(sums)
+            return [tuple([next(left) for _ in term.statistics]) for term in self.losses]
+        return [tuple([sums[i] for i in own]) for own in self._places]
 
     def from_row(self, log_u: Tensor, sums: Sums, classes: Classes) -> Tensor:
         """Return the weighted sum of the terms."""
-        pairs = zip(self.losses, self._places, strict=True)
-        return self._sum(
-            [term.from_row(log_u, tuple([sums[i] for i in own]), classes) for term, own in pairs]
-        )
+        pairs = zip(self.losses, self._of_each(sums), strict=True)
+        return self._sum([term.from_row(log_u, own, classes) for term, own in pairs])
 
     def with_slopes(
         self, log_u: Tensor, sums: Sums, classes: Classes
@@ -167,6 +214,9 @@ class PointwiseSum(WeightedSum, Pointwise, register=False):
     rows = Pointwise.rows
     class_rows = Pointwise.class_rows
     block = Pointwise.block
+
+    def _may_add(self, term: Any) -> bool:
+        return isinstance(term, Pointwise) and not term.transforms
 
     @property
     def infinite(self) -> bool:  # type: ignore[override]

@@ -48,6 +48,7 @@ class Normalized(Loss):
             raise ParameterError(f"Normalized takes a loss, got {self.base!r}")
         if self.base.options_changed:
             raise ParameterError("give the options to Normalized, not to the loss inside it")
+        self.base.check_formula("Normalized")
 
     @property
     def transforms(self) -> bool:  # type: ignore[override]
@@ -83,6 +84,8 @@ class NormalizedPointwise(RowLoss, Normalized, register=False):
     def prepare(self) -> None:
         """Look how large the sum is at least."""
         super().prepare()
+        if not isinstance(self.base, Pointwise) or self.base.transforms:
+            raise ParameterError(f"{self.base} is another kind of base: build Normalized again")
         # Of two classes or more one has p <= 1/2, so the sum is at least l(1/2).
         half = torch.tensor(-0.7, dtype=torch.float32, device="cpu")
         least = kernels.least_divisor(half.dtype)

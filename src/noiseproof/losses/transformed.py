@@ -34,6 +34,7 @@ class Transformed(Loss, register=False):
             raise ParameterError(f"{name} takes a loss, got {self.base!r}")
         if self.base.options_changed:
             raise ParameterError(f"give the options to {name}, not to the loss inside it")
+        self.base.check_formula(name)
 
     @property
     def bounded(self) -> bool:  # type: ignore[override]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from noiseproof.errors import NoiseproofError, ParameterError
 from noiseproof.losses.parameter import Interval, checked, write_number
+from noiseproof.losses.targets import check_class_weights
 
 if TYPE_CHECKING:
     from noiseproof.losses.base import Loss
@@ -23,10 +24,14 @@ OPTIONS: dict[str, Any] = {
 class Written:
     """The half of :class:`Loss` that knows how a loss is written and added up."""
 
+    #: How often any loss has been changed after it was built: a sum keeps what it asked its terms.
+    changes: ClassVar[int] = 0
+
     text_name: ClassVar[str]
     ignore_index: int
     reduction: str
     label_smoothing: float
+    is_cross_entropy: ClassVar[bool]
 
     @classmethod
     def parameters_declared(cls) -> list[dataclasses.Field[Any]]:
@@ -82,14 +87,30 @@ class Written:
         if isinstance(self.ignore_index, bool) or not isinstance(self.ignore_index, int):
             raise ParameterError(f"expected `ignore_index` to be an int, got {self.ignore_index!r}")
 
+    def check_formula(self, who: str) -> None:
+        """Raise ParameterError where ``who`` asks the formula alone, and forward does more."""
+        from noiseproof.losses.base import Loss  # it is written by this
+
+        for part in cast("Loss", self).modules():
+            if isinstance(part, Loss) and type(part).forward is not Loss.forward:
+                raise ParameterError(
+                    f"{type(part).__name__} says its own forward, which {who} does not call: "
+                    "say it as value, per_class or transform"
+                )
+
     def prepare(self) -> None:
         """Set what follows from the parameters: when a loss is built, and when one is changed."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        before = self.__dict__.get(name, dataclasses.MISSING)
-        super().__setattr__(name, value)
-        if before is dataclasses.MISSING:  # being built
+        kept = None if name.startswith("_") else self._kept(name)
+        if kept is None:  # being built
+            super().__setattr__(name, value)
             return
+        Written.changes += 1
+        if name == "weight":
+            self.check_weight(value)
+        before = kept[name]
+        super().__setattr__(name, value)
         try:
             if name in OPTIONS:
                 self.check_options()
@@ -97,8 +118,19 @@ class Written:
                 self.check_parameters()
                 self.prepare()
         except NoiseproofError:
-            self.__dict__[name] = before
+            kept[name] = before
             raise
+
+    def _kept(self, name: str) -> dict[str, Any] | None:
+        """Return where an attribute is, for a torch module has several places; None: nowhere."""
+        own = self.__dict__
+        places = (own, own.get("_modules", {}), own.get("_buffers", {}))
+        return next((place for place in places if name in place), None)
+
+    def check_weight(self, weight: Any) -> None:
+        """Say what is wrong with the weights of the classes."""
+        if weight is not None:
+            check_class_weights(weight, negative=self.is_cross_entropy)
 
     @property
     def options(self) -> dict[str, Any]:

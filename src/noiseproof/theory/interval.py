@@ -1,12 +1,13 @@
 """A pointwise loss as a function l on [0, 1], read to full relative precision at both ends."""
 
+import copy
 import math
 from typing import TypeGuard
 
 import torch
 from torch import Tensor
 
-from noiseproof.errors import TheoryError
+from noiseproof.errors import ParameterError, TheoryError
 from noiseproof.losses import Loss, Pointwise, expression
 
 #: exp(-DEEP) is far below any scale of a loss, and a float64 with room for a power of it.
@@ -20,6 +21,12 @@ _LEAST = 1e-300
 def as_loss(given: Loss | str) -> Loss:
     """Return a loss that is a function of the probabilities, read from text where it is text."""
     loss = expression.as_loss(given)
+    try:
+        loss.check_formula("the theory")
+    except ParameterError as error:
+        raise TheoryError(str(error)) from None
+    if loss.learns:  # as it stands
+        loss = copy.deepcopy(loss).requires_grad_(False)
     if loss.transforms:
         z = torch.linspace(-2, 3, 15, dtype=torch.float64).sin().reshape(3, 5) * 4
         here, shifted = loss.class_rows(z), loss.class_rows(z + 1.5)
