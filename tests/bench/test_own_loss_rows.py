@@ -67,7 +67,7 @@ def _forget(losses, modules):
     nf.registry.update(losses)
     own._loaded.clear()
     for name in set(sys.modules) - modules:
-        if name.startswith("mine_"):
+        if name.startswith("mine_") or name == "helper":
             del sys.modules[name]
 
 
@@ -178,6 +178,17 @@ def test_code_that_is_not_in_the_file_is_not_recorded(tmp_path, monkeypatch):
         assert f"Inner_{digest}" in str(own.recorded_loss(f"mine.py:{loss}"))
 
 
+def test_a_report_needs_no_theory_of_it(capsys, tmp_path):
+    """The theory asks for more than training does: what the code raises there stops no page."""
+    mine = MAE.replace("numel() > 12", "dtype == torch.float64 and log_u.numel() > 99")
+    (tmp_path / "mine.py").write_text(mine)
+    grid = write_grid(tmp_path)
+    assert bench(capsys, tmp_path, "OWN=mine.py:Fussy")[0] == 0
+    asked = (grid, "--add-loss", "OWN=mine.py:Fussy", "--store", "runs")
+    assert run(capsys, "bench", "report", *asked, "--out", "page.html")[0] == 0
+    assert "OWN" in (tmp_path / "page.html").read_text()
+
+
 @pytest.mark.parametrize("first", [b"\xef\xbb\xbf", b"# coding: latin-1\n# caf\xe9\n", b"\n\r\n"])
 def test_a_file_is_read_as_python_reads_it(tmp_path, first):
     (tmp_path / "mine.py").write_bytes(first + MAE.encode())
@@ -259,6 +270,35 @@ def test_code_of_the_files_folder_is_refused(tmp_path, line, inside):
     (tmp_path / "mine.py").write_text(text)
     with pytest.raises(ParameterError, match="from its own folder"):
         own.recorded_loss("mine.py:Scaled")
+
+
+@pytest.mark.parametrize("line", ["importlib.import_module('helper')", "__import__('helper')"])
+def test_code_of_the_files_folder_is_refused_however_it_is_imported(tmp_path, line):
+    (tmp_path / "helper.py").write_text("SCALE = 2.0")
+    (tmp_path / "mine.py").write_text(f"import importlib\n{line}\n{MAE}")
+    for _ in range(2):
+        with pytest.raises(ParameterError, match="imports helper from its own folder"):
+            own.recorded_loss("mine.py:Scaled")
+
+
+LEARNT = """
+import torch
+import noiseproof as nf
+
+class Learnt(nf.Pointwise):
+    def prepare(self):
+        self.t = torch.nn.Parameter(torch.tensor(1.0))
+    def value(self, log_u):
+        return -torch.expm1(log_u) * self.t.exp()
+"""
+
+
+@pytest.mark.parametrize("name", ["Learnt", "CE + 2*Learnt()"])
+def test_a_loss_that_learns_is_refused(tmp_path, name):
+    """Nobody would train it."""
+    (tmp_path / "mine.py").write_text(LEARNT)
+    with pytest.raises(ParameterError, match="only the network's are trained"):
+        own.recorded_loss(f"mine.py:{name}")
 
 
 def test_installed_packages_may_be_imported_wherever_they_are(tmp_path):

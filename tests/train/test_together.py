@@ -7,6 +7,7 @@ import pytest
 import torch
 from tiny_runs import ONE, measured, tiny, tiny_data
 
+import noiseproof as nf
 from noiseproof import loss as read_loss
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.train.loop import fit
@@ -49,6 +50,25 @@ def test_the_stages_of_nlnl_beside_another_method():
     plain = tiny("CE", "symmetric:0.2", data=data, network="linear", **FIELDS)
     (_, network), _ = run_together([staged, plain], ONE)
     assert torch.allclose(weights(network), weights(staged.run(ONE)[1]), atol=1e-4)
+
+
+def test_a_loss_of_the_whole_batch_sees_its_own_run_alone():
+    class OfBatch(nf.CE):
+        def forward(self, input, target, sample_weight=None):
+            rows = torch.nn.functional.cross_entropy(input, target, reduction="none")
+            rows = rows / rows.detach().max()
+            return rows if self.reduction == "none" else rows.mean()
+
+    try:
+        noises, data = ("none", "symmetric:0.6"), tiny_data()
+        fields = {**FIELDS, "network": "linear"}
+        experiments = [tiny("OfBatch", noise, data=data, **fields) for noise in noises]
+        for experiment, (_, network) in zip(
+            experiments, run_together(experiments, ONE), strict=True
+        ):
+            assert torch.allclose(weights(network), weights(experiment.run(ONE)[1]), atol=1e-4)
+    finally:
+        del nf.registry["OfBatch"]
 
 
 class _Broken(Method):

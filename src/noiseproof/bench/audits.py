@@ -1,6 +1,8 @@
 """What the theory says about the losses of a grid, beside their results."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -8,8 +10,11 @@ import numpy as np
 
 from noiseproof.bench.collect import Collected
 from noiseproof.bench.grid import Grid, Row
-from noiseproof.errors import NoiseproofError
+from noiseproof.errors import NoiseproofError, TheoryError
 from noiseproof.known import KNOWN
+from noiseproof.losses import Loss
+from noiseproof.losses import loss as read_loss
+from noiseproof.losses.own import is_shipped
 from noiseproof.noise import TransitionMatrix, parse
 from noiseproof.theory import Audit, audit
 from noiseproof.theory.options import effective
@@ -99,13 +104,29 @@ def _smallest_margin(loss: str, classes: int, matrix: bytes) -> float | None:
 def _tolerates(loss: str, classes: int, matrix: bytes) -> bool | None:
     T = TransitionMatrix(np.frombuffer(matrix).reshape(classes, classes))
     found = _audit(loss, classes)
-    words = {margin.tolerated for margin in margins(found.loss, found.ratio, T)}
+    with _as_theory_errors(found.loss):
+        words = {margin.tolerated for margin in margins(found.loss, found.ratio, T)}
     return False if False in words else None if None in words else True
 
 
 @lru_cache(maxsize=1024)
 def _audit(loss: str, classes: int) -> Audit:
-    return audit(loss, classes=classes)
+    built = read_loss(loss)
+    with _as_theory_errors(built):
+        return audit(built, classes=classes)
+
+
+@contextmanager
+def _as_theory_errors(loss: Loss) -> Iterator[None]:
+    """Take whatever the code of a user's own loss raises for: the theory has no answer."""
+    try:
+        yield
+    except NoiseproofError:
+        raise
+    except Exception as error:
+        if is_shipped(loss):
+            raise
+        raise TheoryError(f"{loss}: {type(error).__name__}: {error}") from error
 
 
 def _matrix(noise: str, classes: Classes, dataset: str) -> TransitionMatrix | None:

@@ -26,6 +26,8 @@ from noiseproof.losses.negative import seed_draws
 MARK = 8
 
 _loaded: dict[str, "LossFile"] = {}
+#: The modules that a file imported when it was run, by its name as a module.
+_brought: dict[str, set[str]] = {}
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class LossFile:
         name = f"{Path(self.path).stem}_{self.digest}"
         if name in sys.modules:
             return sys.modules[name]
-        module = ModuleType(name)
+        module, before = ModuleType(name), set(sys.modules)
         module.__file__ = self.path
         sys.modules[name] = module  # dataclasses look their module up
         try:
@@ -59,6 +61,7 @@ class LossFile:
         except BaseException:
             del sys.modules[name]
             raise
+        _brought[name] = set(sys.modules) - before
         return module
 
     def record(self) -> ModuleType:
@@ -106,7 +109,7 @@ def recorded_loss(text: str) -> Loss:
         )
     file = _file(where)
     module = file.record()
-    if neighbour := _neighbour(file):
+    if neighbour := _neighbour(file, module):
         raise ParameterError(
             f"{where} imports {neighbour} from its own folder: put that code into the file, for it "
             "to be recorded"
@@ -114,7 +117,7 @@ def recorded_loss(text: str) -> Loss:
     with errors_of_its_own(text):
         found = _found(what, module, where)
     for part in found.modules():
-        if _is_loss(part) and not _is_own(type(part), module) and not _is_shipped(type(part)):
+        if _is_loss(part) and not (_is_own(type(part), module) or _is_shipped(type(part))):
             raise ParameterError(
                 f"{where}: {type(part).__name__} is of {type(part).__module__}: "
                 "put its code into the file, for it to be recorded"
@@ -123,8 +126,18 @@ def recorded_loss(text: str) -> Loss:
     return found
 
 
+def is_shipped(loss: Loss) -> bool:
+    """Return whether a loss is made of losses of this package alone."""
+    return all(_is_shipped(type(part)) for part in loss.modules() if isinstance(part, Loss))
+
+
 def _check_text(found: Loss, text: str) -> None:
     """Raise ParameterError where a record's text, which is run, would be another loss."""
+    if found.learns:
+        raise ParameterError(
+            f"{text} has parameters to be learnt, and only the network's are trained: make them "
+            "numbers, as in a: float = nf.parameter(default=1)"
+        )
     for part in found.modules():
         if isinstance(part, Loss) and part.options_changed:
             option = next(iter(part.options_changed))
@@ -167,9 +180,12 @@ def _is_repeatable(found: Loss) -> bool:
     return torch.equal(*(value.nan_to_num() for value in values))
 
 
-def _neighbour(file: LossFile) -> str | None:
-    """Return a module of the file's own folder that its code imports anywhere."""
+def _neighbour(file: LossFile, module: ModuleType) -> str | None:
+    """Return a module of the file's own folder that its code imports anywhere, or has imported."""
     folder = Path(file.path).parent
+    for name in sorted(_brought.get(module.__name__, ())):
+        if "." not in name and name != module.__name__ and _is_in(folder, name):
+            return name
     for node in ast.walk(ast.parse(file.text)):
         names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):

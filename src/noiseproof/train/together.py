@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from noiseproof.errors import ParameterError
 from noiseproof.losses import Loss
 from noiseproof.losses import loss as read_loss
+from noiseproof.losses.own import is_shipped
 from noiseproof.models.network import Network
 from noiseproof.models.stack import DenseStack
 from noiseproof.train.batches import Batches
@@ -237,7 +238,11 @@ class Group:
 
 
 def group_by_loss(jobs: Sequence[Job]) -> list[Group]:
-    """Return the groups of a stack, in order; what draws random numbers is by itself."""
+    """Return the groups of a stack, in order.
+
+    What draws random numbers is by itself, and so is a loss of the user's own: it may look at the
+    whole batch, where rows of other runs have no business.
+    """
     groups, start = [], 0
     for (text, alone), members in itertools.groupby(enumerate(jobs), _kind):
         size = len(list(members))
@@ -250,8 +255,9 @@ def group_by_loss(jobs: Sequence[Job]) -> list[Group]:
 
 def _kind(item: tuple[int, Job]) -> tuple[str, int | None]:
     index, job = item
-    alone = type(job.method) is not Method or job.method.loss.random
-    return str(job.method.loss), index if alone else None
+    loss = job.method.loss
+    alone = type(job.method) is not Method or loss.random or not is_shipped(loss)
+    return str(loss), index if alone else None
 
 
 class _Losses:
