@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noiseproof.data.table import read_frame
 from noiseproof.errors import DataError
 from noiseproof.prepare.read import read, read_blocks
 from noiseproof.prepare.reading import Reading
@@ -61,3 +62,28 @@ def test_one_row_longer_than_the_others_is_one_line(tmp_path, last):
     (tmp_path / "a.csv").write_text(f"a,b,y\n1,2,x,\n1,3,y,\n{last}\n")
     with pytest.raises(DataError, match=r"more fields than|Expected 4 fields"):
         read(tmp_path / "a.csv", "y")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("x\n0,126\n3,8\n", [0.126, 3.8]),
+        ("x\r\n3\r\n2,5\r\n", [3, 2.5]),
+        ("x\n1.500\n2.250\n", [1.5, 2.25]),
+        ("x\n1,\n2,\n", [1, 2]),
+        ('"x"\n"1",0.5\n"2",0.7\n', [0.5, 0.7]),  # R's names of rows
+        ("x\nGood film, really\nBad\n", ["Good film, really", "Bad"]),
+        ("x\nGood; film, really\nBad\n", ["Good; film, really", "Bad"]),
+        ('x\n"Good, yes"\n"Bad, no"\n', ["Good, yes", "Bad, no"]),
+    ],
+)
+def test_one_column_alone_keeps_what_would_separate_columns(tmp_path, text, values):
+    (tmp_path / "a.csv").write_text(text, newline="")
+    assert read_frame(tmp_path / "a.csv").frame.to_dict("list") == {"x": values}
+
+
+@pytest.mark.parametrize("text", ["x\na;b,c\td\n", 'x\n5" nail, good\n6" nail\n'])
+def test_one_column_that_cannot_be_told_from_several_is_one_line(tmp_path, text):
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(DataError, match="around each field"):
+        read_frame(tmp_path / "a.csv")

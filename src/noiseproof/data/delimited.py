@@ -24,6 +24,10 @@ NO_VALUE = ("", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"
 MARK = "="
 #: An integer as every program writes it; digits of other scripts would not come back.
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+#: What may separate columns.
+MARKS = ",;\t"
+#: How R writes a table of one column: rows begin with a name in quotes that has no column.
+NAMED_ROW = re.compile(r'\s*[^\r\n]+\r?\n"[^"\r\n]*"[,;\t]')
 #: Fields that are parsed at a time, at most, and rows.
 FIELDS, ROWS = 4_000_000, 65_536
 #: The rows that are parsed at a time are no longer than this; more is a quote that never ends.
@@ -78,6 +82,11 @@ class Delimited:
                     first = next(frames, pd.DataFrame())
             except pd.errors.ParserWarning:  # more fields than names
                 continue
+            alone = row_names and len(first.columns) == 1 and separator != "\t"
+            if alone and not NAMED_ROW.match(text):  # else "Good film, really" would lose its start
+                raise DataError(
+                    f'{path}: one column, but rows of several fields; put "..." around each field'
+                )
             if first.index.nlevels == 1:
                 return cls(path, encoding, separator, packed, tuple(first.columns), row_names)
         more = first.index.nlevels
@@ -261,13 +270,17 @@ class _Watched(io.RawIOBase):
 def separator_of(text: str) -> str:
     """Return what separates the columns of a text table: the most frequent in its header.
 
+    One column alone is separated by what is not in its rows: 3,14 is one number there.
+
     >>> separator_of('"name, first";age (years, full);y')
     ';'
-    >>> separator_of("one column alone")
-    ','
+    >>> separator_of("one column alone"), separator_of("one column\\n3,14")
+    (',', ';')
     """
-    header = re.sub(r'"[^"]*"', "", text).lstrip("\r\n").partition("\n")[0]
-    return max(",;\t", key=header.count)
+    header, _, rows = re.sub(r'"[^"]*"', "", text).lstrip("\r\n").partition("\n")
+    if any(mark in header for mark in MARKS) or NAMED_ROW.match(text):
+        return max(MARKS, key=header.count)
+    return next((mark for mark in MARKS if not re.search(rf"{mark}[^\r\n]", rows)), MARKS[0])
 
 
 def as_labels(texts: "pd.Series") -> Any:
