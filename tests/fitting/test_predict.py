@@ -81,6 +81,33 @@ def test_a_file_is_predicted_as_its_rows_are(home, tmp_path):
             assert (found.rows, found.warnings) == (90, [])
 
 
+@pytest.mark.parametrize("columns", [1, 3])
+def test_a_model_of_a_matrix_reads_every_column_of_a_table(columns, tmp_path, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(90, columns)) * 1500
+    model = fit(X, np.where(X[:, -1] > 0, "up", "down")).model
+    names = [f"c{i}" for i in range(columns)]
+    frame = pd.DataFrame(X, columns=names)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "commas.csv", index=False, sep=";", decimal=",")
+    frame.to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "many").mkdir()
+    frame[:40].to_parquet(tmp_path / "many" / "1.parquet")
+    frame[names[::-1]][40:].to_parquet(tmp_path / "many" / "2.parquet")
+    monkeypatch.setattr("noiseproof.fitting.predict.BLOCK", 7)
+    for name in ("a.csv", "commas.csv", "a.parquet", "many"):
+        predict_file(model, tmp_path / name, tmp_path / "out.parquet")
+        found = pd.read_parquet(tmp_path / "out.parquet")[["p(down)", "p(up)"]]
+        np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-5)
+    for more in (frame.assign(more=1), frame.assign(more="x")):
+        more.insert(0, "id", range(90))
+        more.to_csv(tmp_path / "more.csv", index=False)
+        with pytest.raises(DataError, match="the model reads"):
+            predict_file(model, tmp_path / "more.csv", tmp_path / "out.parquet")
+    frame.assign(more=1).to_parquet(tmp_path / "many" / "3.parquet")
+    with pytest.raises(DataError, match="different columns"):
+        predict_file(model, tmp_path / "many", tmp_path / "out.parquet")
+
+
 def test_every_name_of_a_class_is_safe_in_a_spreadsheet_and_comes_back(tmp_path):
     frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=400)})
     frame.to_csv(tmp_path / "a.csv", index=False)

@@ -1,6 +1,7 @@
 """Tables in files: CSV, TSV, Parquet, a folder of Parquet files."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,25 +80,35 @@ def table_blocks(
 ) -> Iterator[Samples]:
     """Return the columns ``numbers`` and ``texts`` of a table in blocks of rows, without labels.
 
-    The blocks are read as the whole would be: what a column is was found out at the fit.
+    The blocks are read as the whole would be: what a column is was found out at the fit. A model of
+    a matrix knows no names: it is given all columns.
     """
-    wanted = {*(how.numbers or ()), *how.texts}
+    named = how.numbers is not None or how.embeddings is not None
+    wanted = {*(how.numbers or ()), *how.texts} if named else None
     files = parquet_files(path) if path.is_dir() else [path]
+    order: list[str] = []
     for file in files:
         with readable(file, how.encoding):
             if table_suffix(file) in PARQUET:
-                yield from _parquet_blocks(file, label, wanted, rows, progress)
+                for block in _parquet_blocks(file, label, wanted, rows, progress):
+                    order = order or list(block.inputs)
+                    yield block if wanted is not None else _in_order(block, order, path)
             else:
                 yield from _text_blocks(file, label, how, wanted, rows, progress)
 
 
 def _text_blocks(
-    path: Path, label: str | None, how: Reading, wanted: set[str], rows: int, progress: Progress
+    path: Path,
+    label: str | None,
+    how: Reading,
+    wanted: set[str] | None,
+    rows: int,
+    progress: Progress,
 ) -> Iterator[Samples]:
     file = Delimited.look(path, table_suffix(path) or ".csv", how.encoding)
     size = path.stat().st_size
     only = _only(file.columns, wanted)
-    numbers = [name for name in only if name in wanted and name not in how.texts]
+    numbers = [name for name in only if wanted is None or name in wanted - {*how.texts}]
     commas = set(how.commas)
     if file.separator == ";":
         # Whether 1.500 is one and a half or a thousand more is for the whole column to say.
@@ -118,6 +129,13 @@ def _text_blocks(
         )  # fmt: skip
 
 
+def _in_order(block: Samples, order: list[str], path: Path) -> Samples:
+    """Return a block with the columns of the first file of its folder, in their order."""
+    if set(block.inputs) != set(order):
+        raise DataError(f"{path}: its files have different columns")
+    return replace(block, inputs=block.inputs[order])
+
+
 def _comma_columns(file: Delimited, numbers: set[str]) -> set[str]:
     """Return the columns of numbers that have decimal commas."""
     looks = {name: CommaLook() for name in numbers}
@@ -128,7 +146,7 @@ def _comma_columns(file: Delimited, numbers: set[str]) -> set[str]:
 
 
 def _parquet_blocks(
-    path: Path, label: str | None, wanted: set[str], rows: int, progress: Progress
+    path: Path, label: str | None, wanted: set[str] | None, rows: int, progress: Progress
 ) -> Iterator[Samples]:
     from pyarrow import parquet  # type: ignore[import-untyped]
 
@@ -145,7 +163,9 @@ def _parquet_blocks(
             yield Samples(shown(path.name), frame, others=_others(columns, only, label))
 
 
-def _only(columns: tuple[str, ...], wanted: set[str]) -> list[str]:
+def _only(columns: tuple[str, ...], wanted: set[str] | None) -> list[str]:
+    if wanted is None:
+        return list(columns)
     # Without any there is still to say that there is none.
     return [name for name in columns if name in wanted] or list(columns[:1])
 
