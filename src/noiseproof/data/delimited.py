@@ -144,19 +144,20 @@ class Delimited:
         with self._parser(hears, **options) as frames:
             checked = False
             for frame in frames:
-                if not checked and any(self._may_hold_rows(frame[name]) for name in frame):
+                mixed = [c for c in frame if not pd.api.types.is_numeric_dtype(frame[c])]
+                if not checked and any(self._may_hold_rows(frame[name]) for name in mixed):
                     self._check_quotes()
                     checked = True
-                for name in frame.columns.difference([*kept, label]):
+                for name in set(mixed) - {*kept, label}:
                     if frame[name].isin(NO_VALUE).any():  # among integers beyond int64 they stay
                         frame[name] = pd.to_numeric(frame[name], errors="coerce")
                 yield frame.reset_index(drop=True)
 
     def _may_hold_rows(self, column: "pd.Series") -> bool:
         """Return whether the lines inside any field of a column could be rows of their own."""
-        from pandas.api.types import infer_dtype, is_numeric_dtype
+        from pandas.api.types import infer_dtype
 
-        if is_numeric_dtype(column) or infer_dtype(column, skipna=True) != "string":
+        if infer_dtype(column, skipna=True) != "string":
             return False
         column = column.dropna()
         texts = column[column.str.contains("\n", regex=False)]
