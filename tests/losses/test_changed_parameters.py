@@ -148,3 +148,17 @@ def test_a_term_of_a_compiled_sum():
     compiled(z, y)
     loss.terms[2].s = 0.1
     torch.testing.assert_close(compiled(z, y), nf.loss("NCE + NNCE + Spread(s=0.1)")(z, y))
+
+
+def test_a_number_is_not_to_be_learnt():
+    to_learn = torch.nn.Parameter(torch.tensor(1.0))
+    with pytest.raises(ParameterError, match="`a` to be a number"):
+        nf.AGCE(a=to_learn, q=0.5)  # only the number would count, and never learn
+
+
+def test_weights_of_classes_may_be_set_later():
+    z, y, weight = torch.randn(6, 5), torch.arange(6) % 5, torch.nn.Parameter(torch.rand(5))
+    loss = nf.AGCE(a=1, q=0.5)
+    loss.weight = weight
+    assert loss(z, y) == nf.AGCE(a=1, q=0.5, weight=weight)(z, y)
+    assert not list(loss.parameters())

@@ -29,7 +29,15 @@ from noiseproof.kernels.small import (
     sum_of_labels,
     sum_of_rows,
 )
-from noiseproof.kernels.state import is_plain, is_traced, leaf_of, recordable, recording
+from noiseproof.kernels.state import (
+    gradient_of,
+    is_plain,
+    is_traced,
+    is_trained,
+    leaf_of,
+    recordable,
+    recording,
+)
 from noiseproof.kernels.statistics import LogSum, PowerSum, Statistic
 
 __all__ = [
@@ -45,10 +53,12 @@ __all__ = [
     "Sums",
     "attach",
     "by_blocks",
+    "gradient_of",
     "is_near",
     "is_plain",
     "is_small",
     "is_traced",
+    "is_trained",
     "leaf_of",
     "least_divisor",
     "linear_pass",

@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd import forward_ad
 
 
@@ -43,6 +43,14 @@ def is_plain(z: Tensor) -> bool:
     )
 
 
+def is_trained(module: nn.Module) -> bool:
+    """Whether a parameter is to be trained; ``module.parameters()`` takes five times as long."""
+    for parameter in module._parameters.values():
+        if parameter is not None and parameter.requires_grad:
+            return True
+    return any(part is not None and is_trained(part) for part in module._modules.values())
+
+
 def recording() -> AbstractContextManager[None]:
     """Let autograd record, under ``torch.no_grad`` and ``torch.inference_mode`` too."""
     inferring = torch.is_inference_mode_enabled()
@@ -57,6 +65,14 @@ def recordable(x: Tensor) -> Tensor:
 def leaf_of(x: Tensor) -> Tensor:
     """Return ``x`` as what to differentiate by, while autograd is recording."""
     return recordable(x.detach()).requires_grad_()
+
+
+def gradient_of(total: Tensor, leaf: Tensor) -> Tensor:
+    """Return d total / d leaf; 0 for a step function, flat wherever it has a slope."""
+    if not total.requires_grad:
+        return torch.zeros_like(leaf)
+    (gradient,) = torch.autograd.grad(total, leaf, materialize_grads=True)
+    return gradient
 
 
 _ask_if_kept = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", lambda: True)

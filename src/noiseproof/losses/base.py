@@ -9,8 +9,9 @@ from torch import Tensor, nn
 from noiseproof import kernels
 from noiseproof.errors import ParameterError
 from noiseproof.kernels import Scale
+from noiseproof.losses.declared import OPTIONS
 from noiseproof.losses.derivatives import Derivatives, derivatives
-from noiseproof.losses.formula import check_asked, says_transform
+from noiseproof.losses.formula import check_asked, check_forward, says_transform
 from noiseproof.losses.parameter import parameter
 from noiseproof.losses.reduction import (
     Reduction,
@@ -85,7 +86,7 @@ class Loss(Written, nn.Module):
     @property
     def learns(self) -> bool:
         """Whether it has parameters, in torch's sense, that are to be trained."""
-        return any(p.requires_grad for p in self.parameters())
+        return kernels.is_trained(self)
 
     @property
     def along_dim_1(self) -> bool:
@@ -115,13 +116,16 @@ class Loss(Written, nn.Module):
         return self
 
     def __post_init__(self) -> None:
-        self.check_parameters()
-        self.check_options()
-        weight = self.weight
-        self.check_weight(weight)
+        given = {name: getattr(self, name) for name in (*self.parameter_types(), *OPTIONS)}
+        for name, value in given.items():
+            setattr(self, name, self.checked(name, value))
         del self.weight  # an attribute, or a parameter
-        self.register_buffer("weight", weight)
+        self.register_buffer("weight", given["weight"])
         self.prepare()
+
+    def check_formula(self, who: str) -> None:
+        """Raise ParameterError where ``who`` asks the formula alone, and forward does more."""
+        check_forward(self, Loss, who)
 
     # The mathematics
 
@@ -174,7 +178,7 @@ class Loss(Written, nn.Module):
         with torch.enable_grad():
             leaf = z.detach().requires_grad_()
             rows = self._rows(leaf, target).flatten()
-            out.copy_(gradient_of((rows * scale).sum(), leaf))
+            out.copy_(kernels.gradient_of((rows * scale).sum(), leaf))
         return rows.detach()
 
     def mixture_block(self, z: Tensor, t: Tensor, scale: Scale, out: Tensor) -> Tensor:
@@ -182,7 +186,7 @@ class Loss(Written, nn.Module):
         with torch.enable_grad():
             leaf = z.detach().requires_grad_()
             rows = (t * self.class_rows(leaf)).sum(-1)
-            out.copy_(gradient_of((rows * scale).sum(), leaf))
+            out.copy_(kernels.gradient_of((rows * scale).sum(), leaf))
         return rows.detach()
 
     def slopes_of_label(self, log_p: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
@@ -190,14 +194,14 @@ class Loss(Written, nn.Module):
         with kernels.recording():
             leaf = kernels.leaf_of(log_p)
             rows = self.per_sample(leaf, kernels.recordable(target))
-            return rows.detach(), gradient_of(rows.sum(), leaf)
+            return rows.detach(), kernels.gradient_of(rows.sum(), leaf)
 
     def slopes_of_mixture(self, log_p: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
         """Return sum_k t_k L(u, k), (M,), and its derivative in log p, (M, K)."""
         with kernels.recording():
             leaf = kernels.leaf_of(log_p)
             rows = (kernels.recordable(t) * self.per_class(leaf)).sum(-1)
-            return rows.detach(), gradient_of(rows.sum(), leaf)
+            return rows.detach(), kernels.gradient_of(rows.sum(), leaf)
 
     def derivatives(self, scores: Any, target: Any, weight: Any = None) -> Derivatives:
         """Return value, gradient and curvature in raw scores, as boosting wants them.
@@ -325,14 +329,6 @@ class Loss(Written, nn.Module):
         scale = scale_of(self.reduction, w, None, len(z))
         rows = (t * self.class_rows(z)).sum(-1)
         return reduced(rows, self.reduction, scale, rows.shape)
-
-
-def gradient_of(total: Tensor, leaf: Tensor) -> Tensor:
-    """Return d total / d leaf; 0 for a step function, flat wherever it has a slope."""
-    if not total.requires_grad:
-        return torch.zeros_like(leaf)
-    (gradient,) = torch.autograd.grad(total, leaf, materialize_grads=True)
-    return gradient
 
 
 def log_softmax(z: Tensor) -> Tensor:

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from noiseproof.errors import ParameterError
 from noiseproof.kernels import Classes, Scale, Summand, Sums
 from noiseproof.losses.base import Loss
+from noiseproof.losses.declared import Declared
 from noiseproof.losses.parameter import Interval, checked, write_number
 from noiseproof.losses.pointwise import Pointwise, RowLoss
-from noiseproof.losses.written import Written
 
 
 class Terms(nn.ModuleList):
@@ -160,7 +160,7 @@ class RowSum(WeightedSum, RowLoss, register=False):
         return isinstance(term, RowLoss) and not term.transforms
 
     def _share(self) -> None:
-        self._as_of = Written.changes
+        self._as_of = Declared.changes
         wanted = [term.statistics for term in self.losses]
         self._statistics = tuple(dict.fromkeys([f for some in wanted for f in some]))
         self._places = [[self._statistics.index(f) for f in some] for some in wanted]
@@ -170,7 +170,7 @@ class RowSum(WeightedSum, RowLoss, register=False):
         """The sums of all terms, each once; as they are now, for a term may have been changed."""
         if torch.compiler.is_compiling():  # it shares what is alike itself, and keeps nothing
             return [f for term in self.losses for f in term.statistics]
-        if self._as_of != Written.changes:
+        if self._as_of != Declared.changes:
             self._share()
         return self._statistics
 

@@ -1,5 +1,7 @@
 """Whether the formula that a class says is the one that is computed."""
 
+from torch import nn
+
 from noiseproof.errors import ParameterError
 
 
@@ -17,6 +19,16 @@ def check_asked(cls: type, base: type, formula: str, users: tuple[str, ...]) -> 
             raise ParameterError(
                 f"{cls.__name__} says {formula} and inherits the {user} of {parent}, which is made "
                 f"for another formula: derive {cls.__name__} from nf.{base.__name__}"
+            )
+
+
+def check_forward(loss: nn.Module, base: type[nn.Module], who: str) -> None:
+    """Raise ParameterError where ``who`` asks the formula alone, and a ``forward`` does more."""
+    for part in loss.modules():
+        if isinstance(part, base) and type(part).forward is not base.forward:
+            raise ParameterError(
+                f"{type(part).__name__} says its own forward, which {who} does not call: "
+                "say it as value, per_class or transform"
             )
 
 

@@ -5,6 +5,8 @@ import math
 from dataclasses import MISSING, dataclass
 from typing import Any
 
+from torch import Tensor
+
 from noiseproof.errors import ParameterError
 
 
@@ -61,6 +63,8 @@ def checked(name: str, number: Any, domain: Interval) -> float:
     """Return ``number`` as a float of ``domain``, or say what was expected."""
     if isinstance(number, bool):
         raise ParameterError(f"expected `{name}` to be a number, got {number}")
+    if isinstance(number, Tensor) and number.requires_grad:
+        raise ParameterError(f"expected `{name}` to be a number, got a tensor that is to be learnt")
     try:
         x = float(number)
     except (TypeError, ValueError):

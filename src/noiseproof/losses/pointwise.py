@@ -98,12 +98,13 @@ class RowLoss(Loss, register=False):
         log_u = kernels.pick(log_p, target)
         if log_u is None:
             return None
-        if not self.statistics:
+        statistics = self.statistics
+        if not statistics:
             near = self.bounded or kernels.is_near(log_u)
             return self.from_row(log_u, (), log_p.shape[1]) if near else None
         if not kernels.is_near(log_p):
             return None
-        sums = tuple([kernels.sum_of_classes(f.value(log_p)) for f in self.statistics])
+        sums = tuple([kernels.sum_of_classes(f.value(log_p)) for f in statistics])
         return self.from_row(log_u, sums, log_p.shape[1])
 
     def _rows(self, z: Tensor, target: Tensor) -> Tensor:

@@ -1,0 +1,111 @@
+"""The parameters and options of a loss: declared on its class, checked whenever one is set."""
+
+import dataclasses
+import functools
+import typing
+from typing import Any, ClassVar
+
+from noiseproof.errors import NoiseproofError, ParameterError
+from noiseproof.losses.parameter import Interval, checked
+from noiseproof.losses.targets import check_class_weights
+
+#: The options of ``nn.CrossEntropyLoss`` and their defaults; they are not part of the text.
+OPTIONS: dict[str, Any] = {
+    "weight": None,
+    "ignore_index": -100,
+    "reduction": "mean",
+    "label_smoothing": 0.0,
+}
+
+
+class Declared:
+    """The part of :class:`Loss` that knows which parameters and options it has."""
+
+    is_cross_entropy: ClassVar[bool]
+    _buffers: dict[str, Any]
+    #: How often any loss has been changed after it was built: a sum keeps what it asked its terms.
+    changes: ClassVar[int] = 0
+
+    @classmethod
+    def parameters_declared(cls) -> list[dataclasses.Field[Any]]:
+        """The fields that make up the mathematics, in order; the options are not among them."""
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+        return [f for f in fields if f.init and f.name not in OPTIONS]
+
+    @classmethod
+    @functools.cache
+    def parameter_types(cls) -> dict[str, Any]:
+        """The type of each declared parameter, also where annotations are kept as text."""
+        declared = {f.name: f.type for f in cls.parameters_declared()}
+        try:
+            hints = typing.get_type_hints(cls) if declared else {}
+        except NameError:  # text that names something inside a function: only the words are left
+            words = {"float": float, "int": int, "bool": bool}
+            hints = {name: words.get(str(kind), kind) for name, kind in declared.items()}
+        return {name: hints[name] for name in declared}
+
+    @classmethod
+    @functools.cache
+    def domains(cls) -> dict[str, Interval]:
+        """The numeric parameters and the interval each must be in."""
+        types = cls.parameter_types()
+        declared = {f.name: f.metadata.get("domain") for f in cls.parameters_declared()}
+        return {
+            name: domain
+            for name, domain in declared.items()
+            if domain and types[name] in (int, float)
+        }
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of ``nn.CrossEntropyLoss`` this loss was built with."""
+        return {name: getattr(self, name) for name in OPTIONS}
+
+    @property
+    def options_changed(self) -> dict[str, Any]:
+        """Those of the options that are not the default."""
+        given = self.options.items()
+        return {n: v for n, v in given if (v is not None if n == "weight" else v != OPTIONS[n])}
+
+    def prepare(self) -> None:
+        """Set what follows from the parameters: when a loss is built, and when one is changed."""
+
+    def checked(self, name: str, given: Any) -> Any:
+        """Return what was given for a parameter or option, in its type, or say what is wrong."""
+        kind, domain = self.parameter_types().get(name), self.domains().get(name)
+        if kind is bool and not isinstance(given, bool):
+            raise ParameterError(f"expected `{name}` to be True or False, got {given!r}")
+        if domain is not None:
+            number = checked(name, given, domain)
+            if kind is int and not number.is_integer():
+                raise ParameterError(f"expected `{name}` to be a whole number, got {given!r}")
+            return int(number) if kind is int else number
+        if name == "weight" and given is not None:
+            check_class_weights(given, negative=self.is_cross_entropy)
+        if name == "label_smoothing":
+            return checked(name, given, Interval(at_least=0, at_most=1))
+        if name == "reduction" and given not in ("none", "mean", "sum"):
+            raise ParameterError(f"expected reduction none, mean or sum, got {given!r}")
+        if name == "ignore_index" and (isinstance(given, bool) or not isinstance(given, int)):
+            raise ParameterError(f"expected `ignore_index` to be an int, got {given!r}")
+        return given
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_parameter = name in self.parameter_types()
+        built = "weight" in self._buffers
+        if not built or not (is_parameter or name in OPTIONS):
+            super().__setattr__(name, value)
+            return
+        before, value = getattr(self, name), self.checked(name, value)
+        Declared.changes += 1
+        if name == "weight":  # a parameter too is kept as a buffer
+            self._buffers[name] = value
+            return
+        super().__setattr__(name, value)
+        if is_parameter:
+            try:
+                self.prepare()
+            except NoiseproofError:
+                super().__setattr__(name, before)
+                self.prepare()
+                raise
