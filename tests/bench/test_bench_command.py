@@ -126,7 +126,7 @@ def test_list(capsys):
         (["--shard", "4"], "expected a shard as in 3/16"),
         (["--add-loss", "MINE"], "expected NAME=LOSS"),
         (["--device", "gpu"], "unknown device 'gpu'"),
-        (["mnist-symmetric", "--data", "/nowhere"], "no mnist in /nowhere"),
+        (["mnist-symmetric", "--data", "/nowhere", "--workers", "1"], "no mnist in /nowhere"),
     ],
 )
 def test_mistakes_are_one_line(capsys, tmp_path, options, message):
