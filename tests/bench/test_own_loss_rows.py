@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 from small_grid import write_grid
+from stopped_runs import StopAfter
 
 import noiseproof as nf
 from noiseproof import data, train
@@ -13,7 +14,6 @@ from noiseproof.cli import main
 from noiseproof.errors import ParameterError
 from noiseproof.losses import own
 from noiseproof.results import Store
-from noiseproof.train.progress import Watcher
 
 FILE = """
 import torch
@@ -240,17 +240,6 @@ def test_a_loss_that_draws_by_its_generator_is_repeated(tmp_path, name):
     with pytest.raises(KeyboardInterrupt):
         other.run(checkpoint=half, watch=StopAfter(1))
     assert shown(other.run(checkpoint=half)[0]) == shown(whole)
-
-
-class StopAfter(Watcher):
-    """Ends a run after some epochs."""
-
-    def __init__(self, epochs):
-        self.epochs = epochs
-
-    def epoch(self, row):
-        if row.number == self.epochs:
-            raise KeyboardInterrupt
 
 
 def shown(outcome):

@@ -22,6 +22,7 @@ from noiseproof.theory import (
     minimise_risk,
     numeric_asymmetry_ratio,
 )
+from noiseproof.theory.conditions import is_bounded
 
 
 class Exponential(nf.Pointwise, register=False):
@@ -116,7 +117,7 @@ def test_a_closed_form_that_is_wrong_is_named(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_bounded_is_measured(name):
     loss = nf.loss(text_of(name))
-    assert audit(loss, classes=3).bounded == loss.bounded
+    assert is_bounded(loss, classes=3) == loss.bounded
 
 
 def test_what_only_says_it_is_bounded_is_not():

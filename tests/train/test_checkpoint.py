@@ -2,28 +2,17 @@ import zipfile
 
 import pytest
 import torch
+from stopped_runs import StopAfter
 from tiny_runs import ONE, measured, tiny
 
 from noiseproof.errors import DataError
 from noiseproof.results import complete
 from noiseproof.results.run_files import forget_torn
 from noiseproof.train.checkpoint import load_checkpoint, read_tensors, save_checkpoint
-from noiseproof.train.progress import Watcher
 
 CPU = torch.device("cpu")
 #: What a run keeps, with nothing in it.
 EMPTY = {"network": {}, "optimiser": {}, "scaler": {}, "history": []}
-
-
-class StopAfter(Watcher):
-    """Interrupts a run after some epochs, as Ctrl-C would."""
-
-    def __init__(self, epochs):
-        self.epochs = epochs
-
-    def epoch(self, row):
-        if row.number == self.epochs:
-            raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("loss", ["CE", "NLNL"])

@@ -31,7 +31,7 @@ DEEP = ("I", "F")
 #: Pictures of more pixels are decoded one at a time, however many threads there are.
 LARGE = 1 << 24
 #: Pictures that are read at a time: some of the threads wait for the disk.
-DECODERS = (os.cpu_count() or 1) + 4
+DECODERS = min(32, (os.cpu_count() or 1) + 4)
 _large = threading.Lock()
 
 
