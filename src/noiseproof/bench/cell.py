@@ -7,6 +7,9 @@ from noiseproof.bench.source import LABEL
 from noiseproof.results.key import Place, find_place
 from noiseproof.train import Recipe
 
+#: How a noise that comes from the user's own file begins.
+MATRIX = "matrix:"
+
 
 @dataclass(frozen=True)
 class Cell:

@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from noiseproof.bench.advised import RECOMMEND, advised_loss
-from noiseproof.bench.cell import Cell
+from noiseproof.bench.cell import MATRIX, Cell
 from noiseproof.bench.cells import Block, Cells
 from noiseproof.bench.source import LABEL, Source, find_source
 from noiseproof.bench.trials import draw_trials
@@ -46,10 +46,6 @@ class Row:
         """Return the loss under a noise, as ``str(loss)`` spells it."""
         advised = self.loss == RECOMMEND
         return advised_loss(noise, dataset) if advised else spell(self.loss)
-
-
-#: How a noise of a file of the user's begins.
-MATRIX = "matrix:"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from noiseproof import files
-from noiseproof.bench.cell import Cell
+from noiseproof.bench.cell import MATRIX, Cell
 from noiseproof.bench.engine import Settings
 from noiseproof.bench.ray_cluster import connected
 from noiseproof.bench.ray_task import Post, Product, work
@@ -191,8 +191,8 @@ def _post() -> Any:
 def _absolute(cell: Cell) -> Cell:
     """Return the cell with absolute paths to the user's own data, matrix and encoder."""
     if cell.matrix:
-        path = Path(cell.noise.removeprefix("matrix:"))
-        cell = replace(cell, noise=f"matrix:{path.absolute()}")
+        path = Path(cell.noise.removeprefix(MATRIX))
+        cell = replace(cell, noise=f"{MATRIX}{path.absolute()}")
     if cell.fingerprint:
         cell = replace(cell, dataset=str(Path(cell.dataset).absolute()))
     if cell.encoder and Path(cell.encoder).exists():
