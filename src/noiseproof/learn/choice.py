@@ -27,14 +27,14 @@ from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
 from noiseproof.noise import EstimatedTransition
 from noiseproof.noise.matrix import Doubles
 
-#: Said where noisy labels may mislead.
-CAUTION = (
-    " Right labels may not dominate in every class, and then accuracy on noisy labels misleads: "
-    "models were chosen by how well they explain the labels, mistakes included. Check some rows "
-    "drawn at random and give them as --trusted."
-)
-#: Plain models that one of true classes is held against, and the most classes for which it is.
-RIVALS, MOST_EXPLAINED = 4, 200
+#: Said where noisy labels may mislead: always, and where models go by likelihood.
+DOUBT = " Right labels may not dominate in every class, and then accuracy on noisy labels misleads"
+EXPLAINED = ": models were chosen by how well they explain the labels, mistakes included"
+ADVICE = ". Check some rows drawn at random and give them as --trusted."
+#: Plain models that one of true classes is held against.
+RIVALS = 4
+#: With more classes there are too few labels of each to fit a noise matrix for every model.
+MOST_EXPLAINED = 200
 #: So many checked rows choose better than any preference.
 ENOUGH = 30
 
@@ -115,9 +115,19 @@ def _choice(
     folds: Folds, trials: Sequence[Trial], opinions: Opinions | None, noise: EstimatedTransition
 ) -> Chosen:
     """Choose the best trial, or a mean of trials."""
+    misled = may_mislead(noise) and not _is_told(folds)
+    if misled and folds.problem.classes <= MOST_EXPLAINED:
+        chosen = _that_explains(folds, trials, opinions)
+        return replace(chosen, why=chosen.why + DOUBT + EXPLAINED + ADVICE)
+    chosen = _most_accurate(folds, trials, opinions, noise)
+    return replace(chosen, why=chosen.why + DOUBT + ADVICE) if misled else chosen
+
+
+def _most_accurate(
+    folds: Folds, trials: Sequence[Trial], opinions: Opinions | None, noise: EstimatedTransition
+) -> Chosen:
+    """Choose the trial, or the mean of trials, that predicts most of the held-out labels."""
     compared = plain(trials)
-    if may_mislead(noise) and not _is_told(folds):
-        return _that_explains(folds, trials, opinions)
     among = trials if _is_told(folds) else preferred(trials, noise)
     leader = peers(among)[0]
     alone = Chosen.of_trial(leader, reason(leader, compared), trials, opinions)
@@ -138,10 +148,8 @@ def _that_explains(folds: Folds, trials: Sequence[Trial], opinions: Opinions | N
     start, among = that_explain(trials, likelihood)
     mix = explaining(start, among, likelihood, share, steps_for(problem, share))
     if len(mix) == 1:
-        chosen = Chosen.of_trial(start[0], reason(start[0], plain(trials)), trials, opinions)
-    else:
-        chosen = _mean_of(mix, problem.right(mixed(mix)), trials, opinions)
-    return replace(chosen, why=chosen.why + CAUTION)
+        return Chosen.of_trial(start[0], reason(start[0], plain(trials)), trials, opinions)
+    return _mean_of(mix, problem.right(mixed(mix)), trials, opinions)
 
 
 def best_explanation(folds: Folds, trials: Sequence[Trial]) -> Trial | None:

@@ -65,7 +65,6 @@ def compare(
 ) -> Chosen:
     """Return the settings that predict held-out noisy labels best."""
     trials = _raced(folds, kinds, losses)
-    folds.forget_looks(but=trials)
     if search > 0:
         from noiseproof.learn.search import search as search_further
 
@@ -99,13 +98,12 @@ def _raced(
     scouted = _scout(folds, kinds)
     folds.progress.step("compare losses")
     names = losses or _suited(noise_of(folds.problem, best(scouted)))
-    leaders = [trial for trial in _leaders(scouted) if _may_win(trial, best(scouted))]
+    near = [t.setting.learner for t in _leaders(scouted) if _may_win(t, best(scouted))]
     robust = [
         Setting(changed)
-        for trial in leaders
+        for learner in near
         for loss in names
-        if (changed := trial.setting.learner.with_loss(loss)) is not None
-        and not changed.by_cross_entropy
+        if (changed := learner.with_loss(loss)) is not None and not changed.by_cross_entropy
     ]
     scouted += folds.run(robust, _few_folds(folds))
     return _finish(folds, scouted, [plain(scouted).setting])
@@ -136,7 +134,7 @@ def _leaders(trials: Sequence[Trial]) -> list[Trial]:
 
 def _finish(
     folds: Folds,
-    scouted: Sequence[Trial],
+    scouted: list[Trial],
     sure: Sequence[Setting] = (),
     rival: Trial | None = None,
     opinions: Opinions | None = None,
@@ -145,7 +143,7 @@ def _finish(
 
     Args:
         folds: the folds.
-        scouted: the trials on a few folds.
+        scouted: the trials on a few folds; emptied, for with many classes they are large.
         sure: settings that stay in the race whatever was found.
         rival: a trial on all folds to measure up to; by default the best of those scouted.
         opinions: what treatments go by.
@@ -164,6 +162,8 @@ def _finish(
             and in_the_race(trial, rival or best(scouted), first=not mine)
         ):
             taken.append(trial.setting)
+    scouted.clear()
+    folds.forget_looks(but=taken)
     found = folds.run(taken, opinions=opinions)
     if found or rival is not None:
         return found

@@ -16,6 +16,8 @@ from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
 SAMPLE, LEAST, MOST = 5_000_000, 10_000, 30_000
 #: The most probabilities that a trial may have there: several trials are kept.
 PROBABILITIES = 50_000_000
+#: Rows that are added up at a time.
+BLOCK = 1000
 
 
 def rows_to_compare(shape: Shape) -> int:
@@ -76,21 +78,26 @@ def grown(folds: Folds, chosen: Chosen) -> tuple[Chosen, tuple[Member, ...]]:
     if any(setting.treatment != PLAIN for setting in chosen.settings):
         (judge,) = folds.run([Setting(chosen.judge)])
         opinions = opinions_of(folds, judge)
-    found: dict[Setting, Trial] = {}
+    share = dict(zip(chosen.settings, chosen.weights, strict=True))
+    members: dict[Setting, list[Member]] = {}
+    # Of many classes, what one trial says is a gigabyte: it is added up as it comes.
+    mixed = np.zeros((len(folds.fold), folds.problem.classes), dtype=np.float32)
+    plain: Trial | None = None
     for kind in dict.fromkeys(type(setting.learner) for setting in chosen.settings):
         mine = [setting for setting in chosen.settings if type(setting.learner) is kind]
-        found |= {t.setting: t for t in folds.run(mine, opinions=opinions, keep=True)}
+        for trial in folds.run(mine, opinions=opinions, keep=True):
+            setting, weight = trial.setting, share[trial.setting]
+            members[setting] = [
+                Member(setting.learner, setting.treatment, weight / folds.count, model)
+                for model in trial.models
+            ]
+            for start in range(0, len(mixed), BLOCK):
+                rows = slice(start, start + BLOCK)
+                mixed[rows] += weight * trial.probabilities[rows]
+            if setting == chosen.plain.setting:
+                plain = replace(trial, models=())
         folds.problem.forget()  # each kind has its own scaled copy of all rows
-    trials = [found[setting] for setting in chosen.settings]
-    alone = [t for t in trials if t.setting == chosen.plain.setting]
-    (plain,) = alone or folds.run([chosen.plain.setting])
-    mixed = trials[0].probabilities  # of many classes, one copy is a gigabyte
-    if len(trials) > 1:
-        parts = zip(chosen.weights, trials, strict=True)
-        mixed = np.asarray(sum(w * t.probabilities for w, t in parts))
-    members = tuple(
-        Member(trial.setting.learner, trial.setting.treatment, weight / folds.count, model)
-        for trial, weight in zip(trials, chosen.weights, strict=True)
-        for model in trial.models
-    )
-    return replace(chosen, probabilities=mixed, plain=plain), members
+    if plain is None:
+        (plain,) = folds.run([chosen.plain.setting])
+    kept = tuple(member for setting in chosen.settings for member in members[setting])
+    return replace(chosen, probabilities=mixed, plain=plain), kept

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -139,10 +139,9 @@ class Folds:
         """The same without a time limit."""
         return replace(self, deadline=math.inf)
 
-    def forget_looks(self, but: Sequence[Trial]) -> None:
-        """Free what first looks found, but for the settings of some trials."""
-        kept = {trial.setting for trial in but}
-        for job in [job for job in self._looks if job[0] not in kept]:
+    def forget_looks(self, but: Collection[Setting]) -> None:
+        """Free what first looks found, but for some settings."""
+        for job in [job for job in self._looks if job[0] not in but]:
             del self._looks[job]
 
     def forget(self) -> None:
@@ -207,11 +206,12 @@ class Folds:
             models, seconds = [], 0.0
             for f, rows in enumerate(where):
                 part = said.pop((setting, f))
-                p[rows] = part.probabilities
+                of_all = len(part.probabilities) == len(p)  # a look's, of which these rows count
+                p[rows] = part.probabilities[rows] if of_all else part.probabilities
                 models.append(part.model)
                 seconds += part.seconds
-                if count < self.count:
-                    self._looks[setting, f] = part
+                if count < self.count:  # the look and the trial share an array
+                    self._looks[setting, f] = part._replace(probabilities=p)
                 del part
             if count == self.count and self._is_small and setting.learner.averaged:
                 self._models[setting] = tuple(models)
