@@ -55,7 +55,7 @@ def show_leaderboard(
     check_there(store)
     grids = selection.grids(names or [LEADERBOARD])
     if out is not None:
-        files.check_file(out, True, selection.inputs(grids, store, out))
+        files.check_file(out, force=True, inputs=selection.inputs(grids, store, out))
     if figure is not None:
         check(figure, selection.inputs(grids, store, figure))
         if out is not None and out.resolve() == figure.resolve():

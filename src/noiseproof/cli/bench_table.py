@@ -47,7 +47,7 @@ def table(
     grid = selection.grid(name)
     check_there(store)
     if out is not None:
-        files.check_file(out, True, selection.inputs({name: grid}, store, out))
+        files.check_file(out, force=True, inputs=selection.inputs({name: grid}, store, out))
     collected = collect(grid, Store(store))
     text = render(results_table(collected), form or _form_of(out))
     again = bench_command("run", name, store=store, selection=selection)

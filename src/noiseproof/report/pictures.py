@@ -59,7 +59,7 @@ def check(path: Path, inputs: Iterable[str | Path] = ()) -> None:
         raise ParameterError(
             f"cannot draw {path.name!r}: expected a name ending {', '.join(KINDS)}"
         )
-    files.check_file(path, True, inputs)
+    files.check_file(path, force=True, inputs=inputs)
 
 
 def save(figure: Figure, path: Path) -> None:
