@@ -154,3 +154,12 @@ def test_a_wrong_learner_or_loss_is_one_line():
     for wrong in (-1, np.nan, "x", None):
         with pytest.raises(ParameterError, match="expected `weight_decay`"):
             RobustClassifier("CE", weight_decay=wrong).fit(*IRIS)
+
+
+def test_a_loss_with_a_forward_of_its_own_is_refused():
+    class Silent(losses.CE, register=False):
+        def forward(self, input, target, sample_weight=None):
+            return 0 * super().forward(input, target, sample_weight)
+
+    with pytest.raises(ParameterError, match="Silent says its own forward"):
+        RobustClassifier(Silent(), learner="linear").fit(np.eye(8), np.arange(8) % 2)

@@ -121,6 +121,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "loss: a learner trains without class weights, label smoothing and ignore_index; "
                 "use fit(X, y, sample_weight=...), or a loss without them"
             )
+        loss.check_formula("a learner")
         strength = Interval(at_least=0)
         setting = kind().with_loss(str(loss))
         if setting is None:
