@@ -206,6 +206,20 @@ def test_names_of_columns_that_only_pandas_knows_are_one_line(tmp_path):
     assert not (tmp_path / "b.parquet").exists()
 
 
+def test_a_class_that_a_review_left_no_row_of_is_said_to_be_gone(tmp_path):
+    kind = FRAME["kind"].astype(str).to_list()
+    true, kind[:2] = kind[:2], ["tpyo", "tpyo"]
+    FRAME.assign(kind=kind).to_csv(tmp_path / "a.csv", index=False)
+    own = fit(tmp_path / "a.csv", "kind", **QUICK).fingerprint
+    lines = [f"{row},tpyo,other,{true[row]},doubtful,{own}\n" for row in (0, 1)]
+    reviewed = tmp_path / "reviewed.csv"
+    reviewed.write_text("row,given_label,decision,label,list,fingerprint\n" + "".join(lines))
+    made = clean(tmp_path / "a.csv", tmp_path / "b.csv", label="kind", reviewed=reviewed)
+    assert [change.old for change in made.changes] == ["tpyo", "tpyo"]
+    with pytest.raises(DataError, match=r"'tpyo', and b\.csv has no such class any more"):
+        fit(made.out, "kind", reviewed=reviewed)
+
+
 def test_a_label_that_was_emptied_since_the_fit_stays_empty(home, tmp_path):
     folder, fitted = home
     with (folder / "pets.csv").open(newline="", encoding="utf-8") as file:

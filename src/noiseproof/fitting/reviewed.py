@@ -265,6 +265,11 @@ def match(
     for one in decisions:
         if one.row not in at:
             raise DataError(f"{path}: {data} has no labelled row {one.row!r}")
+        if one.given not in code and one.label in code:  # the review left none of that class
+            raise DataError(
+                f"{path}: row {one.row} was labelled {one.given!r}, and {data} has no such class "
+                "any more; give the file that was reviewed"
+            )
         for label in filter(None, (one.given, one.label)):
             if label not in code:
                 hint = did_you_mean(label, classes.names)
