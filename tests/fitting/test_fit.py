@@ -525,3 +525,17 @@ def test_greys_written_as_colours_are_the_same_pictures(side):
     assert (grey.learned.probabilities == colour.learned.probabilities).all()
     pixels = np.stack([pictures] * 3, axis=1)
     assert (grey.predict_proba(pixels) == colour.predict_proba(pictures)).all()
+
+
+def test_labels_that_are_left_in_the_table_are_not_learnt_from_in_silence():
+    inputs = FRAME.drop(columns="kind")
+    expected = fit(inputs, FRAME["kind"], **QUICK)
+    found = fit(FRAME, FRAME["kind"], **QUICK)
+    assert "left out, labels once more: kind" in found.notes
+    np.testing.assert_array_equal(found.predict_proba(FRAME), expected.predict_proba(inputs))
+    corrected = FRAME["kind"].copy()
+    corrected[0] = next(kind for kind in corrected if kind != corrected[0])
+    with pytest.warns(DataWarning, match="kind is called as the labels are"):
+        fit(FRAME, corrected, **QUICK)
+    tested = fit(inputs, FRAME["kind"], test=(FRAME, corrected), strict=True, **QUICK)
+    assert tested.test.rows == len(FRAME)

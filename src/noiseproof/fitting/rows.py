@@ -63,6 +63,11 @@ def read_rows(X: Any, y: Any, asked: Asked | None, **options: Any) -> Rows:
 
 def _labelled(X: Any, y: Any, *, embeddings: Any, encoding: str | None, **options: Any) -> Rows:
     samples = as_samples(X, y, embeddings=embeddings, encoding=encoding, **options)
+    if samples.kind == "table" and getattr(y, "name", None) in list(samples.inputs):
+        doubt = (
+            f"{y.name} is called as the labels are, and is learnt from; leave it out if it has them"
+        )
+        samples.doubts += (doubt,)
     folder = picture_folder(X, samples)
     seen = as_seen(samples, X, y, embeddings, encoding)
     own = fingerprint(seen, len(samples), folder)

@@ -11,6 +11,7 @@ from scipy import sparse
 from noiseproof.data.table import as_frame
 from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.prepare.forms import as_inputs, blurred, check_range, plain
+from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.pictures import encode_array
 from noiseproof.prepare.read import read
 from noiseproof.prepare.reading import Reading
@@ -88,11 +89,25 @@ def _frame(frame: Any, y: Any, labelled: bool) -> Samples:
     if not isinstance(y, str):
         if y is not None and len(y) != len(frame):
             raise DataError(f"{counted(len(frame), 'row')} but {counted(len(y), 'label')}")
-        return Samples("the table", frame, y)
+        return _beside(frame, y)
     if y not in frame.columns and not labelled:
         return Samples("the table", frame)
     inputs, labels, notes = split_label(frame, y, "the table")
     return Samples("the table", inputs, labels, notes=notes)
+
+
+def _beside(frame: Any, y: Any) -> Samples:
+    """Return a table and labels that stand beside it; ``fit(frame, frame["y"])`` has them twice."""
+    import pandas as pd
+
+    name = getattr(y, "name", None)
+    if not isinstance(name, str) or name not in frame.columns or frame.shape[1] == 1:
+        return Samples("the table", frame, y)
+    own, labels = (pd.Series(list(column), dtype=object) for column in (frame[name], y))
+    if not own.equals(labels):
+        return Samples("the table", frame, y)
+    note = f"left out, labels once more: {shortlist([name])}"
+    return Samples("the table", frame.drop(columns=name), y, notes=(note,))
 
 
 def _array(X: Any) -> Any:
