@@ -163,3 +163,20 @@ def test_a_loss_with_a_forward_of_its_own_is_refused():
 
     with pytest.raises(ParameterError, match="Silent says its own forward"):
         RobustClassifier(Silent(), learner="linear").fit(np.eye(8), np.arange(8) % 2)
+
+
+def test_a_loss_that_is_not_what_its_text_says_is_refused():
+    class Scaled(losses.Pointwise):
+        k = 1.0
+
+        def value(self, log_u):
+            return -self.k * log_u
+
+    try:
+        changed = Scaled()
+        RobustClassifier(changed, learner="linear").fit(np.eye(8), np.arange(8) % 2)
+        changed.k = 5.0
+        with pytest.raises(ParameterError, match="not what its text 'Scaled' builds"):
+            RobustClassifier(changed, learner="linear").fit(np.eye(8), np.arange(8) % 2)
+    finally:
+        del losses.registry["Scaled"]

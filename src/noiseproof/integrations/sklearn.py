@@ -22,6 +22,7 @@ from noiseproof.learn.treat import PLAIN
 from noiseproof.learn.trials import train_all
 from noiseproof.losses import Loss
 from noiseproof.losses.expression import as_loss
+from noiseproof.losses.own import is_same
 from noiseproof.losses.parameter import Interval, checked
 from noiseproof.parallel import one_thread
 from noiseproof.prepare.forms import blocks_in_form, check_range, in_form, plain, prefers_sparse
@@ -122,6 +123,11 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "use fit(X, y, sample_weight=...), or a loss without them"
             )
         loss.check_formula("a learner")
+        if not is_same(loss, as_loss(str(loss))):
+            raise ParameterError(
+                f"loss: it is not what its text {str(loss)!r} builds, which learners are given: "
+                "what changes it has to be a parameter, as in a: float = nf.parameter(default=1)"
+            )
         strength = Interval(at_least=0)
         setting = kind().with_loss(str(loss))
         if setting is None:

@@ -146,7 +146,7 @@ def _check_text(found: Loss, text: str) -> None:
                 "write it into the formula"
             )
     with errors_of_its_own(text):
-        if not _is_same(found, loss(str(found))):
+        if not is_same(found, loss(str(found))):
             raise ParameterError(
                 f"{text} is not the loss that its text {str(found)!r} builds: what changes it "
                 "has to be a parameter, as in a: float = nf.parameter(default=1)"
@@ -158,7 +158,8 @@ def _check_text(found: Loss, text: str) -> None:
             )
 
 
-def _is_same(one: Loss, other: Loss) -> bool:
+def is_same(one: Loss, other: Loss) -> bool:
+    """Return whether two losses have the same values."""
     logits = torch.linspace(-4, 3, 12, dtype=torch.float64).reshape(3, 4)
     values = []
     for each in (one, other):
