@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from noiseproof.data.delimited import NO_NUMBER
 from noiseproof.extras import need
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class CommaLook:
     def at(self, column: "pd.Series") -> None:
         """Look at a block of texts."""
         texts = column.dropna().astype(str)
+        texts = texts[~texts.str.strip().str.lower().isin(NO_NUMBER)]
         self.texts += len(texts)
         self.commas += int(texts.str.fullmatch(COMMA_NUMBER).sum())
         both = texts.str.fullmatch(f"{COMMA_NUMBER}|{WHOLE_NUMBER}")

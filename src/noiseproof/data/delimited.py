@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Words that mean that there is no number; among labels that are words they are classes.
 GAPS = frozenset({"", "#n/a", "n/a", "na", "nan", "<na>", "none", "null", "-nan", "#na"})
+#: The same in a column of numbers or dates, where marks are gaps too.
+NO_NUMBER = GAPS | {"?", "-", "--", "\u2013", "\u2014", ".", "..", "...", "missing", "unknown"}
 #: What pandas takes for a gap, as it is written.
 NO_VALUE = ("", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
 MARK = "="

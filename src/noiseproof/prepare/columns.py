@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from noiseproof.prepare.forms import LARGEST
 from noiseproof.prepare.notes import UNREADABLE, Notes
-from noiseproof.prepare.values import as_days, as_numbers, as_text
+from noiseproof.prepare.values import as_days, as_numbers, as_text, is_gap
 
 #: A column with values further out than this many inter-quartile ranges is squashed.
 FAR = 20.0
@@ -75,7 +75,7 @@ class Number:
         # Where there were numbers alone, and not of 0 and 1, true and false are a change.
         truth = self.truth > 0 or (not self.spread and 0 <= self.mean <= 1)
         values = as_numbers(column, truth)
-        absent, empty = ~np.isfinite(values), column.isna().to_numpy()
+        absent, empty = ~np.isfinite(values), is_gap(column)
         values[absent] = self.median
         out[:, 0] = (_squashed(values, self.median, self.spread) - self.mean) / self.std
         if self.missing:
@@ -167,7 +167,7 @@ class Date:
         present = days[np.isfinite(days)]
         if len(present) == 0:
             return None
-        missing = float(column.isna().mean())
+        missing = float(is_gap(column).mean())
         median, spread = _squashing(present)
         present = _squashed(present, median, spread)
         mean, std = float(present.mean()), _deviation(present)
@@ -193,7 +193,7 @@ class Date:
     def fill(self, column: Any, out: Block, notes: Notes) -> None:
         """Write the features of a column into ``out`` (N, width); count what could not be read."""
         days = as_days(column, self.day_first)
-        absent, empty = ~np.isfinite(days), column.isna().to_numpy()
+        absent, empty = ~np.isfinite(days), is_gap(column)
         days[absent] = self.median if self.spread else self.mean
         out[:, 0] = (_squashed(days, self.median, self.spread) - self.mean) / self.std
         for i, period in enumerate(self.CYCLES.values()):

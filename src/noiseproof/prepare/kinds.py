@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.prepare.columns import Category, Column, Date, Number
-from noiseproof.prepare.notes import Notes
-from noiseproof.prepare.values import DECORATED, as_numbers, as_text, is_date, which_first
+from noiseproof.prepare.notes import Notes, shortlist
+from noiseproof.prepare.values import DECORATED, as_numbers, as_text, is_date, is_gap, which_first
 from noiseproof.prepare.words import Words, count_words
 
 #: A category has a feature of its own if it is among this many most frequent ones ...
@@ -95,9 +95,15 @@ def _object(name: str, column: Any, notes: Notes) -> Column | Words:
     codes, texts = as_text(column)
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     values, rows = pd.Series(texts, dtype=object), int(counts.sum())
-    if counts[np.isfinite(as_numbers(values))].sum() >= ALIKE * rows:
+    gaps = is_gap(values)
+    filled = max(1, int(counts[~gaps].sum()))
+    numbers, dates = np.isfinite(as_numbers(values)), is_date(values).to_numpy(bool)
+    if max(counts[numbers].sum(), counts[dates].sum()) >= ALIKE * filled and gaps.any():
+        marks = shortlist(repr(text) for text in values[gaps])
+        notes.add("marks that are taken as missing", f"{name} ({marks})")
+    if counts[numbers].sum() >= ALIKE * filled:
         return _number(name, column)
-    if counts[is_date(values).to_numpy(bool)].sum() >= ALIKE * rows:
+    if counts[dates].sum() >= ALIKE * filled:
         return _date(name, column, which_first(values))
     if counts[values.str.fullmatch(DECORATED).to_numpy(bool)].sum() >= ALIKE * rows:
         example = texts[int(counts.argmax())]

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.data.delimited import NO_NUMBER
 from noiseproof.prepare.forms import LARGEST
 
 #: Dates as texts: 2020-03-31 or 2020/3/31, and 31/3/2020, 31-3-2020 or 31.3.20, a time of day
@@ -55,6 +56,22 @@ def _bare(value: Any) -> Any:
     if isinstance(value, bool | np.bool_):
         return str(value)
     return value.strip() if isinstance(value, str) else value
+
+
+def is_gap(column: Any) -> NDArray[np.bool_]:
+    """Return where a column of numbers or dates has no value, or a mark such as ? for none.
+
+    >>> import pandas as pd
+    >>> is_gap(pd.Series(["1.5", " ?", None, "n/a", "much"])).tolist()
+    [False, True, True, True, False]
+    """
+    import pandas as pd
+
+    gap = column.isna().to_numpy(bool)
+    if not (pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)):
+        return np.asarray(gap)
+    marks = [isinstance(v, str) and v.strip().lower() in NO_NUMBER for v in column]
+    return np.asarray(gap | np.array(marks, dtype=bool))
 
 
 def as_text(column: Any) -> tuple[NDArray[np.int64], list[str]]:

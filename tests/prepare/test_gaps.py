@@ -1,0 +1,54 @@
+"""Marks such as ? for no value, in columns of numbers and of dates."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from noiseproof.data.delimited import NO_NUMBER
+from noiseproof.prepare.features import learn_features, reading
+from noiseproof.prepare.inputs import as_samples
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.read import read, read_blocks
+from noiseproof.prepare.reading import Reading
+
+PLAIN = [f"{value:.2f}" for value in np.linspace(-3, 7, 40)]
+COLUMNS = {
+    "points": PLAIN,
+    "commas": [text.replace(".", ",") for text in PLAIN],
+    "dates": [f"2024-0{1 + at // 10}-1{at % 10}" for at in range(40)],
+}
+
+
+def features(path):
+    """Return what is learnt from a file, its features, and the notes."""
+    samples, notes = read(path, labelled=False), Notes()
+    learnt = learn_features(samples, (), 0, notes)
+    return learnt, learnt.transform(samples, notes), notes
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+@pytest.mark.parametrize("mark", sorted(NO_NUMBER - {""}))
+def test_a_mark_is_a_gap(tmp_path, kind, mark):
+    gaps = np.arange(40) % 4 == 1
+    answers = {}
+    for name, text in (("marked", f" {mark.upper()}"), ("empty", "")):
+        path = tmp_path / f"{name}.csv"
+        column = np.where(gaps, text, COLUMNS[kind])
+        pd.DataFrame({"x": column, "z": COLUMNS[kind]}).to_csv(path, sep=";", index=False)
+        learnt, answers[name], notes = features(path)
+        assert not notes.warnings
+        how = Reading(**reading(learnt))
+        blocks = [learnt.transform(b, notes) for b in read_blocks(path, how=how, rows=3)]
+        np.testing.assert_array_equal(np.concatenate(blocks), answers[name])
+        assert not notes.warnings
+    np.testing.assert_array_equal(answers["marked"], answers["empty"])
+    assert (answers["marked"][:, learnt.names.index("x missing")] == gaps).all()
+
+
+def test_the_marks_are_named_and_words_stay_categories():
+    frame = pd.DataFrame({"a": ["1", "?", "3", "4"] * 5, "b": ["x", "?", "y", "x"] * 5})
+    notes = Notes()
+    learnt = learn_features(as_samples(frame, labelled=False), (), 0, notes)
+    assert "marks that are taken as missing: a ('?')" in notes.lines
+    assert [column.kind for column in learnt.columns] == ["number", "category"]
+    assert "b = ?" in learnt.names
