@@ -269,7 +269,7 @@ def test_text_images_embeddings_and_sparse_matrices(tmp_path):
     assert found.predict(pd.DataFrame({"review": ["a great and lovely film"]})).tolist() == ["good"]
 
     frame.to_csv(tmp_path / "t.csv", index=False)
-    np.save(tmp_path / "e.npy", np.eye(2)[np.arange(80) % 2])
+    np.save(tmp_path / "e.npy", np.eye(2)[np.arange(80) % 2] + numbers.normal(0, 0.01, (80, 2)))
     found = fit(tmp_path / "t.csv", "y", embeddings=tmp_path / "e.npy", **QUICK)
     assert found.predict(np.eye(2)).tolist() == ["good", "bad"]
 
