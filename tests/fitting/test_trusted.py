@@ -8,7 +8,7 @@ import torch
 
 import noiseproof as nf
 from noiseproof.cli import main
-from noiseproof.errors import DataError
+from noiseproof.errors import DataError, DataWarning
 from noiseproof.fitting.trusted import trusted_rows
 from noiseproof.prepare.classes import Classes
 
@@ -102,3 +102,10 @@ def test_rows_and_labels_may_come_in_any_type():
     ):  # fmt: skip
         found = trusted_rows(one, range(5), classes)
         assert (found.rows.tolist(), found.codes.tolist()) == ([3, 0], [1, 0])
+
+
+def test_rows_by_number_of_a_table_that_was_shuffled_or_filtered_are_a_warning(noisy):
+    table, true = noisy
+    for other in (table.iloc[::-1], table.drop(index=3)):
+        with pytest.warns(DataWarning, match="trusted: rows are counted from 0"):
+            nf.fit(other, "y", trusted=([10, 40], true[[10, 40]]), learners="linear")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from noiseproof.errors import DataError, ParameterError
+from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.prepare.answers import of_frame, read_long, read_wide
 
 
@@ -165,3 +165,33 @@ def test_an_unreadable_picture_does_not_move_the_answers_to_others(tmp_path):
         DataError, match=r"a\.png .*: beside answers every picture must be readable"
     ):
         of_frame(tmp_path, None, answers)
+
+
+def test_answers_that_are_left_in_the_table_are_no_features():
+    frame = pd.DataFrame({"size": [1, 2, 3], "w1": ["a", "b", None], "w2": ["a", None, "b"]})
+    alone, both = (of_frame(X, None, frame[["w1", "w2"]]) for X in (frame[["size"]], frame))
+    assert told(alone) == told(both)
+    assert list(both.samples.inputs) == list(both.seen.inputs) == ["size"]
+    assert both.samples.notes == ("left out, answers once more: w1, w2",)
+    (doubt,) = of_frame(frame, None, frame[["w1", "w2"]].replace("a", "c")).samples.doubts
+    assert doubt.startswith("called as annotators are, and learnt from: w1, w2")
+    with pytest.raises(DataError, match="no column beside"):
+        of_frame(frame[["w1"]], None, frame[["w1", "w2"]])
+
+
+def test_a_table_of_answers_is_no_table_of_items():
+    answers = pd.DataFrame({"item": [1, 1, 0], "annotator": list("xyx"), "label": list("aba")})
+    with pytest.raises(DataError, match="name their columns instead"):
+        of_frame(answers.assign(size=[2, 2, 1]), None, answers)
+
+
+def test_an_index_that_says_otherwise_is_a_warning():
+    frame = pd.DataFrame({"size": [1, 2, 3]}, index=[2, 0, 1])
+    wide = pd.DataFrame({"w1": ["a", "b", "a"], "w2": ["a", "b", "b"]})
+    with pytest.warns(DataWarning, match="same index in different orders"):
+        of_frame(frame, None, wide)
+    rows = pd.DataFrame({"item": [0, 1, 2, 2], "annotator": list("xyxy"), "label": list("abab")})
+    with pytest.warns(DataWarning, match="counted from 0"):
+        of_frame(frame, None, rows)
+    of_frame(frame, None, wide.set_axis(frame.index))  # no warning
+    of_frame(frame.reset_index(drop=True), None, rows.set_axis([7, 7, 7, 7]))

@@ -23,6 +23,7 @@ from noiseproof.learn.learn import MINUTES, Learned, learn
 from noiseproof.learn.learn import check as check_learning
 from noiseproof.parallel import one_thread
 from noiseproof.prepare.features import learn_features
+from noiseproof.prepare.inputs import warn_of_other_numbers
 from noiseproof.prepare.notes import Notes
 from noiseproof.progress import SILENT, Progress
 
@@ -117,7 +118,11 @@ def fit(
     }  # fmt: skip
     asked = crowd.gather(X, y, answers, annotator, item, aggregation, **reading)
     rows = read_rows(X, y, asked, **reading)
-    known = None if trusted is None else trusted_rows(trusted, rows.names, rows.classes)
+    known = None
+    if trusted is not None:
+        if item is None:
+            warn_of_other_numbers(X, "trusted")
+        known = trusted_rows(trusted, rows.names, rows.classes)
 
     treated, filled = Notes(), Notes()
     features = learn_features(

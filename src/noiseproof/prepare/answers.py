@@ -17,7 +17,12 @@ from noiseproof.data.delimited import Delimited, as_labels
 from noiseproof.data.table import PARQUET, as_frame, readable, second_labels, table_suffix
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
-from noiseproof.prepare.inputs import as_samples
+from noiseproof.prepare.inputs import (
+    as_samples,
+    same_values,
+    warn_of_another_order,
+    warn_of_other_numbers,
+)
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import split_label
@@ -162,12 +167,22 @@ def of_frame(X: Any, label: Any, answers: Any, **options: Any) -> Asked:
     if options.get("embeddings") is not None:
         seen = as_samples(X, name, labelled=False, encoding=options.get("encoding"))
     if not set(LONG) <= set(answers.columns):
+        warn_of_another_order(X, answers, "answers")
         if len(answers) != len(samples):
             raise DataError(
                 f"answers: {counted(len(answers), 'row')} for {counted(len(samples), 'row')}; "
                 f"expected one each, or the columns {', '.join(LONG)}"
             )
+        same = seen is samples
+        samples = _without(samples, answers)  # fit(frame, answers=frame[["w1", "w2"]])
+        seen = samples if same else seen
         return _wide(samples, seen, answers, "answers")
+    if [same for same in _shared(samples, answers[list(LONG)]).values() if same] == [True] * 3:
+        raise DataError(
+            "answers: the rows of X are answers themselves; name their columns instead: "
+            "fit(X, 'label', annotator='annotator', item='item')"
+        )
+    warn_of_other_numbers(X, "answers")
     item = as_numbers(answers["item"])
     wrong = ~((item >= 0) & (item < len(samples))) | (np.floor(item) != item)
     if wrong.any():
@@ -177,6 +192,34 @@ def of_frame(X: Any, label: Any, answers: Any, **options: Any) -> Asked:
     of = item.astype(np.int64)
     people, labels = answers["annotator"], answers["label"]
     return _asked(samples, seen, tuple(rows), of, people, labels, "answers")
+
+
+def _shared(samples: Samples, answers: Any) -> dict[str, bool]:
+    """Return the columns that a table and the answers both have, and whether they are the same."""
+    if samples.kind != "table":
+        return {}
+    inputs = samples.inputs
+    names = [name for name in answers.columns if isinstance(name, str) and name in inputs]
+    return {name: same_values(inputs[name], answers[name]) for name in names}
+
+
+def _without(samples: Samples, answers: Any) -> Samples:
+    """Return samples without columns that are answers: they are no features."""
+    shared = _shared(samples, answers)
+    again, others = (
+        [n for n, same in shared.items() if same is is_same] for is_same in (True, False)
+    )
+    doubts = samples.doubts
+    if others:
+        line = f"called as annotators are, and learnt from: {shortlist(others)}"
+        doubts = (*doubts, f"{line}; leave them out if they are answers")
+    if not again:
+        return replace(samples, doubts=doubts) if others else samples
+    inputs = samples.inputs.drop(columns=again)
+    if inputs.shape[1] == 0:
+        raise DataError(f"{samples.name}: no column beside those of the answers to learn from")
+    note = f"left out, answers once more: {shortlist(again)}"
+    return replace(samples, inputs=inputs, notes=(*samples.notes, note), doubts=doubts)
 
 
 def _reading(X: Any, options: dict[str, Any], texts: Sequence[str]) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def _sized(y: Any) -> Any:
         raise DataError(f"expected one label a row, got {y!r}") from None
 
 
-def _warn_of_another_order(frame: Any, y: Any) -> None:
+def warn_of_another_order(frame: Any, y: Any, what: str = "labels") -> None:
     """Warn where labels have the index of the table in another order: they may be of other rows."""
     import pandas as pd
 
@@ -77,12 +77,23 @@ def _warn_of_another_order(frame: Any, y: Any) -> None:
     if len(rows) != len(labels) or not rows.is_unique or rows.equals(labels):
         return
     if rows.isin(labels).all():
-        what = "rows and labels have the same index in different orders; they go by position"
-        warnings.warn(what, DataWarning, stacklevel=2)
+        line = f"rows and {what} have the same index in different orders; they go by position"
+        warnings.warn(line, DataWarning, stacklevel=2)
+
+
+def warn_of_other_numbers(X: Any, what: str) -> None:
+    """Warn where rows are named by number, and the numbers of the table's index are others."""
+    import pandas as pd
+
+    if not isinstance(X, pd.DataFrame) or X.index.dtype.kind not in "iu":
+        return
+    if not np.array_equal(X.index, np.arange(len(X))):
+        line = f"{what}: rows are counted from 0, which the index of the table does not do"
+        warnings.warn(line, DataWarning, stacklevel=2)
 
 
 def _frame(frame: Any, y: Any, labelled: bool) -> Samples:
-    _warn_of_another_order(frame, y)
+    warn_of_another_order(frame, y)
     frame = tidy(frame, "the table")
     if len(frame) == 0:
         raise DataError("the table: there are no rows")
@@ -98,16 +109,21 @@ def _frame(frame: Any, y: Any, labelled: bool) -> Samples:
 
 def _beside(frame: Any, y: Any) -> Samples:
     """Return a table and labels that stand beside it; ``fit(frame, frame["y"])`` has them twice."""
-    import pandas as pd
-
     name = getattr(y, "name", None)
     if not isinstance(name, str) or name not in frame.columns or frame.shape[1] == 1:
         return Samples("the table", frame, y)
-    own, labels = (pd.Series(list(column), dtype=object) for column in (frame[name], y))
-    if not own.equals(labels):
+    if not same_values(frame[name], y):
         return Samples("the table", frame, y)
     note = f"left out, labels once more: {shortlist([name])}"
     return Samples("the table", frame.drop(columns=name), y, notes=(note,))
+
+
+def same_values(one: Any, other: Any) -> bool:
+    """Return whether two columns have the same values, whatever their types and indexes."""
+    import pandas as pd
+
+    first, second = (pd.Series(list(column), dtype=object) for column in (one, other))
+    return bool(first.equals(second))
 
 
 def _array(X: Any) -> Any:
