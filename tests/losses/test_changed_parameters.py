@@ -97,7 +97,7 @@ INSIDE = [
 
 
 @pytest.mark.parametrize("rows", [6, 4000], ids=["small", "in blocks"])
-@pytest.mark.parametrize(("text", "change", "expected"), INSIDE, ids=lambda x: str(x)[:30])
+@pytest.mark.parametrize(("text", "change", "expected"), INSIDE, ids=[row[2] for row in INSIDE])
 def test_what_a_loss_is_made_of(text, change, expected, rows):
     changed, built = nf.loss(text), nf.loss(expected)
     changed(torch.zeros(1, 6), torch.tensor([0]))
