@@ -108,6 +108,28 @@ def test_a_model_of_a_matrix_reads_every_column_of_a_table(columns, tmp_path, mo
         predict_file(model, tmp_path / "many", tmp_path / "out.parquet")
 
 
+@pytest.mark.parametrize("integers", [False, True])
+def test_a_first_row_without_a_header_is_not_lost_in_silence(integers, tmp_path):
+    X, y = FRAME.iloc[:60, :4].to_numpy(), FRAME["kind"][:60]
+    X = np.rint(10 * X).astype(int) if integers else X.round(2)
+    X[0] = 3  # pandas tells what repeats apart by a number behind it
+    model = fit(X, y, learners="linear").model
+    path, out = tmp_path / "a.csv", tmp_path / "out.csv"
+    pd.DataFrame(X).to_csv(path, index=False, header=False)
+    with pytest.raises(DataError, match="looks like a row"):
+        predict_file(model, path, out)
+    with pytest.warns(DataWarning, match="looks like a row"):
+        model.predict(path)
+    for first in (0, 1, 1990):
+        pd.DataFrame(X).rename(columns=lambda at, n=first: at + n).to_csv(path, index=False)
+        assert predict_file(model, path, out).rows == len(model.predict(path)) == 60
+    pd.DataFrame(X).assign(y=np.where(y == y[0], "no", "yes")).to_csv(
+        path, index=False, header=False
+    )
+    with pytest.warns(DataWarning, match="looks like a row"):
+        fit(path, "no", learners="linear")
+
+
 def test_every_name_of_a_class_is_safe_in_a_spreadsheet_and_comes_back(tmp_path):
     frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=400)})
     frame.to_csv(tmp_path / "a.csv", index=False)

@@ -65,6 +65,8 @@ class Model:
     def predict_proba(self, X: Any) -> NDArray[np.float32]:
         """Return the probability of each of :attr:`classes`, (N, K)."""
         samples = as_samples(X, labelled=False, **reading(self.features))
+        for line in samples.doubts if samples.kind == "table" else ():
+            warnings.warn(line, DataWarning, stacklevel=3)
         return self.probabilities(samples)
 
     def probabilities(self, samples: Samples, notes: Notes | None = None) -> NDArray[np.float32]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from noiseproof.data.decimal_commas import CommaLook, read_decimal_commas
-from noiseproof.data.delimited import Delimited
+from noiseproof.data.delimited import Delimited, are_values
 from noiseproof.data.memory import Budget, check_fits
 from noiseproof.data.table import (
     PARQUET,
@@ -27,6 +27,8 @@ from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, Progress
+
+HEADLESS = "the first line is read as names of columns and looks like a row; write names above it"
 
 
 def parquet_files(folder: Path) -> list[Path]:
@@ -66,6 +68,8 @@ def read_table_file(
     samples = _samples(path, _joined(tables), label, labelled, alone)
     if unread:
         samples.doubts = (f"columns in the names of folders are not read: {shortlist(unread)}",)
+    if table_suffix(path) not in PARQUET and not path.is_dir() and are_values(list(samples.inputs)):
+        samples.doubts += (f"{samples.name}: {HEADLESS}",)
     return samples
 
 
@@ -106,6 +110,8 @@ def _text_blocks(
     progress: Progress,
 ) -> Iterator[Samples]:
     file = Delimited.look(path, table_suffix(path) or ".csv", how.encoding)
+    if wanted is None and are_values(file.columns):
+        raise DataError(f"{path}: {HEADLESS}")
     size = path.stat().st_size
     only = _only(file.columns, wanted)
     numbers = [name for name in only if wanted is None or name in wanted - {*how.texts}]
