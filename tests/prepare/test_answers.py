@@ -195,3 +195,13 @@ def test_an_index_that_says_otherwise_is_a_warning():
         of_frame(frame, None, rows)
     of_frame(frame, None, wide.set_axis(frame.index))  # no warning
     of_frame(frame.reset_index(drop=True), None, rows.set_axis([7, 7, 7, 7]))
+
+
+def test_a_number_of_each_answer_hides_the_items():
+    frame = long().drop(columns=["id", "seconds"])
+    assert read_long(frame, "kind", "worker").samples.doubts == ()
+    for numbers in (range(6), pd.date_range("2020", periods=6)):
+        (doubt,) = read_long(frame.assign(n=numbers), "kind", "worker").samples.doubts
+        assert "as n differs in every row" in doubt
+    once = frame.assign(size=[1.5, 2.5, 3.5, 4.5, 5.5, 6.5], n=range(6))  # one answer an item
+    assert read_long(once, "kind", "worker").samples.doubts == ()

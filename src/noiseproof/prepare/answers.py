@@ -23,6 +23,7 @@ from noiseproof.prepare.inputs import (
     warn_of_another_order,
     warn_of_other_numbers,
 )
+from noiseproof.prepare.items import items, numbered, varies
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import split_label
@@ -93,9 +94,9 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
     notes = table.notes
     if key is None and frame.shape[1] == 0:
         raise DataError(f"{where}: no column tells which item an answer is about; name it: --item")
-    of, first = _items(frame if key is None else key.to_frame())
+    of, first = items(frame if key is None else key.to_frame())
     if key is not None:
-        vary = [name for name in frame.columns if _varies(frame[name], of, first)]
+        vary = [name for name in frame.columns if varies(frame[name], of, first)]
         if vary:
             frame = frame.drop(columns=vary)
             notes = (*notes, f"left out, they differ between answers on an item: {shortlist(vary)}")
@@ -105,6 +106,8 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
     rows = tuple(names) if names is not None else tuple(int(at) for at in first)
     inputs = frame.iloc[first].reset_index(drop=True)
     seen = replace(table, inputs=inputs, labels=None, rows=names, notes=notes)
+    if key is None and len(first) == len(frame):
+        seen.doubts += numbered(frame)
     samples = seen
     if options.get("embeddings") is not None:
         instead = as_samples(X, labelled=False, **options)
@@ -324,22 +327,3 @@ def _asked(
         samples, replace(seen), rows, unlabelled, item.astype(np.int64), annotator.astype(np.int64),
         codes, tuple(str(name) for name in names), classes,
     )  # fmt: skip
-
-
-def _items(frame: Any) -> tuple[Codes, Codes]:
-    """Return the item of each row, equal rows being one item, and the first row of each item."""
-    try:
-        groups = frame.groupby(list(frame.columns), dropna=False, sort=False)
-        of = groups.ngroup().to_numpy(np.int64)
-    except TypeError:  # a column of lists
-        of = frame.astype(str).groupby(list(frame.columns), sort=False).ngroup().to_numpy(np.int64)
-    _, first, of = np.unique(of, return_index=True, return_inverse=True)
-    return of.astype(np.int64), first.astype(np.int64)
-
-
-def _varies(column: Any, of: Codes, first: Codes) -> bool:
-    """Return whether rows of one item have different values in a column."""
-    one = column.iloc[first[of]].reset_index(drop=True)
-    column = column.reset_index(drop=True)
-    same = (one == column) | (one.isna() & column.isna())
-    return not bool(same.all())

@@ -1,0 +1,41 @@
+"""Which rows of a table of answers are about the same item."""
+
+from typing import Any
+
+import numpy as np
+
+from noiseproof.prepare.classes import Codes
+
+
+def items(frame: Any) -> tuple[Codes, Codes]:
+    """Return the item of each row, equal rows being one item, and the first row of each item."""
+    try:
+        groups = frame.groupby(list(frame.columns), dropna=False, sort=False)
+        of = groups.ngroup().to_numpy(np.int64)
+    except TypeError:  # a column of lists
+        of = frame.astype(str).groupby(list(frame.columns), sort=False).ngroup().to_numpy(np.int64)
+    _, first, of = np.unique(of, return_index=True, return_inverse=True)
+    return of.astype(np.int64), first.astype(np.int64)
+
+
+def numbered(frame: Any) -> tuple[str, ...]:
+    """Return a line about a column without which some of the rows, all different, would be equal.
+
+    A number of the answer, or its time, makes each answer an item of its own.
+    """
+    for name in frame.columns:
+        number = frame[name].dtype.kind in "iuM" and frame[name].is_unique
+        if number and frame.shape[1] > 1 and len(items(frame.drop(columns=name))[1]) < len(frame):
+            return (
+                f"each answer is taken for an item of its own, as {name} differs in every row; "
+                "name the column of items (--item), or leave this one out",
+            )
+    return ()
+
+
+def varies(column: Any, of: Codes, first: Codes) -> bool:
+    """Return whether rows of one item have different values in a column."""
+    one = column.iloc[first[of]].reset_index(drop=True)
+    column = column.reset_index(drop=True)
+    same = (one == column) | (one.isna() & column.isna())
+    return not bool(same.all())
