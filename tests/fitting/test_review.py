@@ -19,7 +19,8 @@ from noiseproof.errors import DataError
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.pictures import Pictures
 from noiseproof.fitting.review import SAMPLE, lists, review_data
-from noiseproof.fitting.reviewed import Reviewed, read_decisions
+from noiseproof.fitting.reviewed import Reviewed, fingerprint, read_decisions
+from noiseproof.prepare.samples import Samples
 
 CLASSES = ("cat", "<img src=x onerror=alert(1)>", "=eel & co")
 FRAME, TRUE, WRONG = blobs(200, classes=CLASSES)
@@ -382,3 +383,12 @@ def test_a_review_given_as_trusted_rows_is_refused(tmp_path):
     path.write_text("row,given_label,decision,label,list,fingerprint\n0,cat,keep,cat,doubtful,x\n")
     with pytest.raises(DataError, match="give it as --reviewed"):
         fit(FRAME, "kind", trusted=path)
+
+
+@pytest.mark.parametrize("wrap", [list, np.array, lambda pair: {"a": pair[0]}, set, lambda p: (p,)])
+def test_lists_in_a_table_tell_it_from_another(wrap):
+    def own(values):
+        lists = pd.Series([wrap([value, 7]) for value in values], dtype=object)
+        return fingerprint(Samples("t", pd.DataFrame({"x": 1, "lists": lists})), 3, None)
+
+    assert own([1, 2, 3]) == own([1, 2, 3]) != own([1, 2, 4])

@@ -170,8 +170,7 @@ def fingerprint(seen: Samples | None, rows: int, folder: Path | None) -> str:
         for name in seen.rows:
             made.update(f"{name}\t{sizes.get(name, 0)}\n".encode())
         return f"pictures-{made.hexdigest()[:16]}"
-    found = hashes(seen)
-    made.update(str(rows).encode() if found is None else found.tobytes())
+    made.update(hashes(seen).tobytes())
     return f"{seen.kind}-{made.hexdigest()[:16]}"
 
 

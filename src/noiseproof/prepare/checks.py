@@ -93,9 +93,7 @@ def check(samples: Samples, codes: Codes, classes: Classes, unlabelled: int) -> 
     )
 
 
-def _repeats(hashes: NDArray[np.uint64] | None, codes: Codes) -> tuple[int, int]:
-    if hashes is None:
-        return 0, 0
+def _repeats(hashes: NDArray[np.uint64], codes: Codes) -> tuple[int, int]:
     _, group, size = np.unique(hashes, return_inverse=True, return_counts=True)
     low = np.full(len(size), np.iinfo(np.int64).max)
     high = np.full(len(size), -1)
@@ -104,18 +102,30 @@ def _repeats(hashes: NDArray[np.uint64] | None, codes: Codes) -> tuple[int, int]
     return int(size[size > 1].sum()), int(size[low != high].sum())
 
 
-def hashes(samples: Samples) -> NDArray[np.uint64] | None:
-    """Return a number for each row, the same for equal rows; None where rows have none."""
+def hashes(samples: Samples) -> NDArray[np.uint64]:
+    """Return a number for each row, the same for equal rows."""
     import pandas as pd
 
     inputs: Any = samples.inputs
     if samples.kind == "table":
+        plain = inputs.astype(_without_masks(inputs))
         try:
-            plain = inputs.astype(_without_masks(inputs))
             return np.asarray(pd.util.hash_pandas_object(plain, index=False), dtype=np.uint64)
         except TypeError:  # a column of lists
-            return None
+            plain = plain.map(_hashable)
+            return np.asarray(pd.util.hash_pandas_object(plain, index=False), dtype=np.uint64)
     return row_hashes(inputs)
+
+
+def _hashable(value: Any) -> Any:
+    """Return a list, an array or a dict as text; other values as they are."""
+    if isinstance(value, set):
+        return repr(sorted(map(repr, value)))  # the order of a set is chance
+    try:
+        hash(value)
+        return value
+    except TypeError:
+        return repr(value.tolist() if isinstance(value, np.ndarray) else value)
 
 
 def _without_masks(frame: Any) -> dict[str, str]:
