@@ -52,3 +52,14 @@ def test_the_marks_are_named_and_words_stay_categories():
     assert "marks that are taken as missing: a ('?')" in notes.lines
     assert [column.kind for column in learnt.columns] == ["number", "category"]
     assert "b = ?" in learnt.names
+
+
+@pytest.mark.parametrize("dtype", [object, "str", "string", "category", "string[pyarrow]"])
+def test_marks_in_texts_of_every_type_are_gaps(dtype):
+    column = pd.Series(np.where(np.arange(40) % 4 == 1, "?", PLAIN)).astype(dtype)
+    samples, notes = as_samples(pd.DataFrame({"x": column}), labelled=False), Notes()
+    learnt = learn_features(samples, (), 0, notes)
+    found = learnt.transform(samples, notes)
+    assert learnt.names == ("x", "x missing")
+    assert (found[:, 1] == (np.arange(40) % 4 == 1)).all()
+    assert notes.lines == ["marks that are taken as missing: x ('?')"]

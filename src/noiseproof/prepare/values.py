@@ -65,10 +65,8 @@ def is_gap(column: Any) -> NDArray[np.bool_]:
     >>> is_gap(pd.Series(["1.5", " ?", None, "n/a", "much"])).tolist()
     [False, True, True, True, False]
     """
-    import pandas as pd
-
     gap = column.isna().to_numpy(bool)
-    if not (pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)):
+    if column.dtype.kind in "biufcmM":
         return np.asarray(gap)
     marks = [isinstance(v, str) and v.strip().lower() in NO_NUMBER for v in column]
     return np.asarray(gap | np.array(marks, dtype=bool))
