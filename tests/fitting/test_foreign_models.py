@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import zipfile
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from noiseproof.errors import DataError
 from noiseproof.files.manifest import write_manifest
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load
+from noiseproof.learn.arrays import read_arrays, write_arrays
+from noiseproof.learn.booster_text import rewritten
 from noiseproof.prepare.classes import Classes, encode
 from noiseproof.prepare.table_features import TableFeatures
 
@@ -114,6 +117,30 @@ def test_arrays_are_as_large_as_they_say(model, shape):
         write_manifest(model)
         assert "damaged (ValueError)" in refused(model)
         path.write_bytes(kept)
+
+
+def test_every_bit_of_the_head_of_an_archive(tmp_path):
+    """Flags of encryption and of unknown versions of zip were tracebacks."""
+    path, arrays = tmp_path / "arrays.npz", {"a": np.arange(3.0)}
+    write_arrays(path, arrays)
+    whole = path.read_bytes()
+    for head in (0, whole.index(b"PK\1\2"), whole.index(b"PK\5\6")):
+        for at in range(head, min(head + 46, len(whole))):
+            for bit in range(8):
+                flipped = bytes([whole[at] ^ 1 << bit])
+                path.write_bytes(whole[:at] + flipped + whole[at + 1 :])
+                with suppress(ValueError):
+                    assert read_arrays(path).keys() <= {"a"} or at >= head + 30  # in its name
+
+
+@pytest.mark.parametrize("leaves", [0, -1, 2, 10**12])
+def test_a_tree_has_the_leaves_that_it_says(leaves):
+    """LightGBM ends the process over a tree without any."""
+    values = "0.5" if leaves else ""
+    tree = f"\nTree=0\nnum_leaves={leaves}\nnum_cat=0\nleaf_value={values}\n\nend of trees\n"
+    with pytest.raises((ValueError, KeyError)):
+        rewritten(f"tree\n{tree}", 1, 1)
+    rewritten(f"tree\n{tree}".replace(f"leaves={leaves}", "leaves=1").replace("=\n", "=1\n"), 1, 1)
 
 
 def test_a_model_larger_than_the_memory_is_not_read(model, monkeypatch):

@@ -110,6 +110,22 @@ def test_nothing_but_record_and_model_stays(experiment, tmp_path):
         load_model(files.model)
 
 
+@pytest.mark.parametrize("classes", [10, 10**5])
+def test_a_small_file_makes_no_large_network(experiment, tmp_path, monkeypatch, classes):
+    """One number of a file can stand for any number of weights."""
+    complete(experiment, tmp_path, train.Machine(threads=1), save=True)
+    path = RunFiles.of(tmp_path, experiment).model
+    whole = torch.load(path, weights_only=True)
+    weights = {n: torch.zeros(1).expand(10**5, *v.shape[1:]) for n, v in whole["network"].items()}
+    names = [str(number) for number in range(classes)]
+    torch.save(whole | {"network": weights, "classes": names}, path)
+    built = []
+    monkeypatch.setattr("noiseproof.models.build", lambda *a, **b: built.append(a))
+    with pytest.raises(DataError, match="not a model of noiseproof's"):
+        load_model(path)
+    assert not built
+
+
 def test_a_damaged_record_is_run_again(experiment, record, tmp_path):
     files = RunFiles.of(tmp_path, experiment)
     files.record.write_text('{"schema": 1, "identity"')

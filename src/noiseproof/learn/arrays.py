@@ -60,7 +60,14 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
                 _check_size(archive, part)
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except (OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    except (
+        OSError,
+        EOFError,
+        KeyError,
+        RuntimeError,  # encrypted, or a kind of zip that Python does not know
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
         raise ValueError(f"{path.name}: {error}") from None
     for name, array in arrays.items():
         expect(

@@ -42,6 +42,7 @@ def _tree(section: str, columns: int) -> str:
     fields = {key: value for key, _, value in pairs}
     leaves = int(fields["num_leaves"])
     expect(int(fields["num_cat"]) == 0 and fields.get("is_linear", "0") == "0", "plain trees")
+    expect(leaves > 0, "a leaf in every tree")
     values = _floats(fields, "leaf_value", leaves)
     lines = [f"num_leaves={leaves}", "num_cat=0"]
     if leaves > 1:

@@ -71,17 +71,17 @@ def load_model(path: Path) -> Model:
     if schema != SCHEMA:
         raise DataError(f"{path}: a model of schema {schema}, expected {SCHEMA}")
     try:
-        return _read(content)
+        return _read(content, path.stat().st_size)
     except MemoryError:
         raise
     except Exception:  # where a file was put together by somebody, anything may be missing
         raise DataError(f"{path}: not a model of noiseproof's, or not all of one") from None
 
 
-def _read(content: State) -> Model:
+def _read(content: State, size: int) -> Model:
     recipe = Record.from_dict(content["record"]).recipe
     shape, classes, weights = content["shape"], content["classes"], content["network"]
-    _check_size(recipe, shape, len(classes), weights)
+    _check_size(recipe, shape, len(classes), weights, size)
     network = models.build(
         recipe.network,
         len(classes),
@@ -100,8 +100,13 @@ def _read(content: State) -> Model:
     return Model(network.eval(), pipeline, tuple(map(str, classes)), recipe, content["record"])
 
 
-def _check_size(recipe: Recipe, shape: list[int], classes: int, weights: State) -> None:
+def _check_size(recipe: Recipe, shape: list[int], classes: int, weights: State, size: int) -> None:
     """Raise DataError for a network that would have far more weights than there are."""
+    # Many weights can be made of one number in the file.
+    if sum(value.numel() * value.element_size() for value in weights.values()) > size:
+        raise DataError("the weights are larger than the file")
+    if len(weights["head.weight"]) != classes:
+        raise DataError("the network is of other classes")
     widths = [math.prod(shape), *(recipe.hidden if recipe.network == "mlp" else ()), classes]
     dense = sum(a * b for a, b in itertools.pairwise(widths))
     there = sum(value.numel() for value in weights.values())
