@@ -169,6 +169,15 @@ def test_a_grid_may_list_the_rows_in_another_order(grid, store):
     np.testing.assert_array_equal(twice.tuned, np.vstack([once.tuned] * 2))
 
 
+def test_what_does_not_count_is_said(grid, store, capsys):
+    path = sorted(store.path.glob("*.json"))[0]
+    path.write_text(path.read_text()[:-9])
+    assert main(["bench", "leaderboard", "small.toml"]) == 0
+    out, err = capsys.readouterr()
+    assert "Not complete, so not counted" in out
+    assert f"{path.name}.damaged: damaged, to be run again" in err
+
+
 def test_one_row_is_no_leaderboard(grid, store):
     with pytest.raises(DataError, match="two rows or more"):
         board([Collected(replace(grid, rows=grid.rows[-1:]), store.records())])

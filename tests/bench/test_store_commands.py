@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+from dataclasses import replace
 
 import pytest
 from made_records import fill, identified, made
@@ -32,8 +33,6 @@ def test_a_store_in_order(store, capsys):
 
 
 def test_everything_that_is_wrong_is_listed(store, capsys):
-    from dataclasses import replace
-
     cells = GRID.cells()
     Store("runs/other").put(made(cells[0], 0.1))  # disagrees
     torn = store.files(made(cells[1], 0.9)).record
@@ -87,18 +86,76 @@ def test_pack_and_unpack(store, capsys, tmp_path):
     assert Store("again").records() == store.records()
 
 
-def test_what_is_damaged_is_said_by_whoever_leaves_it_out(store, capsys, tmp_path):
-    (tmp_path / "packed").mkdir()
-    run(capsys, "pack", "digits-symmetric", "--out", "packed")
-    packed = tmp_path / "packed" / "digits-symmetric.records.xz"
-    packed.write_bytes(packed.read_bytes()[:-9])
-    code, _, err = run(capsys, "unpack", "--store", packed, "--out", "single")
-    assert code == 0
-    assert "torn" in err
-    (tmp_path / "again").mkdir()
-    code, _, err = run(capsys, "pack", "digits-symmetric", "--store", "packed", "--out", "again")
-    assert code == 0
-    assert "torn" in err
+def torn_record(store, _):
+    path = next(store.path.glob("*.json"))
+    path.write_text(path.read_text()[:-9])
+
+
+def torn_pack(store, capsys):
+    run(capsys, "pack", "digits-symmetric", "--out", "runs")
+    path = next(store.path.glob("*.xz"))
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+def closed_folder(store, _):
+    (store.path / "closed").mkdir()
+
+
+def other_labels(store, _):
+    other = replace(made(GRID.cells()[0], 0.9), loss="FL(gamma=0.5)", noise_hash="b" * 64)
+    store.put(identified(other))
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (torn_record, "not all of one"), (torn_pack, "torn"),
+        (closed_folder, "closed: Permission denied"), (other_labels, "with different labels"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["bench", "status"],
+        ["bench", "status", "digits-symmetric"],
+        ["bench", "table", "digits-symmetric"],
+        ["bench", "verify"],
+        ["bench", "report", "--out", "r.html"],
+        ["bench", "pack", "digits-symmetric", "digits-symmetric", "--out", "packed"],
+        ["bench", "unpack", "--out", "single"],
+        ["figure", "memorisation", "--out", "m.svg"],
+    ],
+    ids=" ".join,
+)
+def test_what_does_not_count_is_said_by_every_command(
+    store, capsys, monkeypatch, damage, said, command
+):
+    damage(store, capsys)
+    listed = os.scandir
+
+    def closed(path):
+        if str(path).endswith("closed"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    code = main(command)
+    told = "".join(capsys.readouterr())
+    assert code == (2 if "verify" in command else 0)
+    packs = "pack" in command or "unpack" in command  # which show no rows side by side
+    assert (said in told) == (damage is not other_labels or not packs)
+
+
+def test_a_damaged_pack_is_not_replaced_by_what_is_left_of_it(store, capsys):
+    torn_pack(store, capsys)
+    (path,) = store.path.glob("*.xz")
+    before = path.read_bytes()
+    again = ["pack", "digits-symmetric", "--store", "runs", "--out", "runs", "--force"]
+    code, _, err = run(capsys, *again)
+    assert (code, len(err.splitlines()), path.read_bytes()) == (2, 1, before)
+    assert "choose another --out" in err
+    assert run(capsys, *again[:-2], "elsewhere")[0] == 0
 
 
 @pytest.mark.parametrize(

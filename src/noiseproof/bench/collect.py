@@ -1,11 +1,12 @@
 """What a store has of a grid."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from noiseproof.bench.grid import Grid, Row
 from noiseproof.results import Dispute, Place, Record, Store, Summary
+from noiseproof.results.verify import with_other_labels
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,11 @@ class Collected:
         found = self.disputes.values()
         return tuple(d for d in found if self.grid.block.index(d.place, d.seed) is not None)
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """A line for each damaged file, disputed cell, and column trained with unequal labels."""
+        return (*self.damaged, *map(str, self.disputed), *with_other_labels(self.own))
+
     @cached_property
     def counts(self) -> dict[str, int]:
         """The number of cells: all, done, failed, disputed and missing."""
@@ -81,5 +87,10 @@ class Collected:
 
 def collect(grid: Grid, store: Store) -> Collected:
     """Return what a store has of a grid."""
-    records = store.records()
-    return Collected(grid, records, tuple(store.damaged), store.disputes)
+    return collect_all([grid], store)[0]
+
+
+def collect_all(grids: Iterable[Grid], store: Store) -> list[Collected]:
+    """Return what a store has of each of some grids; it is read once."""
+    read = store.records(), tuple(store.damaged), store.disputes
+    return [Collected(grid, *read) for grid in grids]

@@ -10,7 +10,7 @@ import torch
 from matplotlib.figure import Figure
 
 from noiseproof.bench.audits import smallest_margin
-from noiseproof.bench.collect import Collected
+from noiseproof.bench.collect import Collected, collect_all
 from noiseproof.bench.commands import bench_command
 from noiseproof.bench.grid import Grid
 from noiseproof.bench.report import variants
@@ -94,11 +94,6 @@ class Material:
         return found
 
     @property
-    def problems(self) -> tuple[str, ...]:
-        """A line for each damaged file, and each cell of the grid whose records disagree."""
-        return (*self.collected.damaged, *map(str, self.collected.disputed))
-
-    @property
     def classes(self) -> tuple[str, ...]:
         """The names of the classes."""
         names: tuple[str, ...] = self.whole.train.classes
@@ -127,11 +122,9 @@ def gather(
         selection: the part of the grid; with a recipe of its own, that and no other.
         progress: who is told of what takes long.
     """
-    grid, records = selection.grid(name), store.records()
+    grid = selection.grid(name)
     recipes = [grid] if selection.recipe else variants(grid)
-    read = records, tuple(store.damaged), store.disputes
-    found = [Collected(variant, *read) for variant in recipes]
-    most = max(found, key=lambda c: c.counts["done"])
+    most = max(collect_all(recipes, store), key=lambda c: c.counts["done"])
     return Material(most, store, data, name, selection, progress)
 
 

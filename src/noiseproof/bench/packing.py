@@ -26,16 +26,21 @@ def pack_grid(grid: Grid, store: Store, folder: Path, force: bool = False) -> tu
     path = folder / f"{grid.name}{SUFFIX}"
     files.check_file(path if folder.exists() else folder, force)
     places = {place for variant in variants(grid) for place in variant.places.values()}
-    store.records()
+    found = list(store.found())
+    store.judge(found)
     if disputes := [d for d in store.disputes.values() if d.place in places]:
         raise DataError(f"{len(disputes)} cells of {grid.name} are disputed: {disputes[0]}")
-    own = {f.record.key: f for f in reversed(list(store.found())) if f.record.place in places}
+    if store.damaged and path.exists() and path.resolve().is_relative_to(store.path.resolve()):
+        raise DataError(
+            f"{path} is in a store with damage; choose another --out: {store.damaged[0]}"
+        )
+    own = {f.record.key: f for f in reversed(found) if f.record.place in places}
     if not own:
         raise DataError(f"{store.path}: no record of {grid.name} to pack")
-    ordered = sorted(own.values(), key=lambda f: store.files(f.record).name)
+    ordered = sorted(own.values(), key=lambda one: store.files(one.record).name)
     with files.explained(folder):
         folder.mkdir(exist_ok=True)
-    files.write(path, pack(found.values for found in ordered), force)
+    files.write(path, pack(one.values for one in ordered), force)
     return path, len(ordered)
 
 
@@ -50,10 +55,11 @@ def unpack_store(store: Store, folder: Path) -> tuple[int, int]:
         how many files were written, and how many were there already.
     """
     written = there = 0
-    store.records()
+    every = list(store.found())
+    store.judge(every)
     if disputes := list(store.disputes.values()):  # of which one side alone would be left
         raise DataError(f"{len(disputes)} cells are disputed: {disputes[0]}")
-    for found in store.found():
+    for found in every:
         path = folder / f"{store.files(found.record).name}.json"
         if path.exists():
             if result(Record.read(path)) != result(found.record):

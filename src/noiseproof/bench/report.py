@@ -13,6 +13,7 @@ from noiseproof.errors import DataError, ParameterError
 from noiseproof.progress import SILENT, Progress
 from noiseproof.report import page
 from noiseproof.results import Record, Store
+from noiseproof.results.verify import with_other_labels
 
 RECIPES = ("paper", "quick")
 
@@ -24,7 +25,8 @@ class Contents:
     Args:
         sections: the grids that were run.
         others: runs of no grid.
-        problems: a line for each damaged file, and each cell whose records disagree.
+        problems: a line for each damaged file, each cell whose records disagree, and each column
+            trained with unequal labels.
         board: the ranks over the grids whose rows were tuned, where any were run to the end.
     """
 
@@ -92,7 +94,9 @@ def contents(
     others = [] if named else [r for key, r in sorted(records.items()) if key not in shown]
     if not found and not others:
         raise DataError(_nothing(store, "digits-symmetric", WHOLE))
-    problems = (*store.damaged, *map(str, store.disputes.values()))
+    problems = (
+        *store.damaged, *map(str, store.disputes.values()), *with_other_labels(records.values())
+    )  # fmt: skip
     return Contents(found, others, problems, _board(found))
 
 

@@ -30,7 +30,7 @@ class Status:
         disputed: with records that disagree, none of which is believed.
         missing: not run yet, and not running.
         seconds_left: for those running and missing; None where nothing like them was measured.
-        problems: a line for each damaged file, and each disputed cell.
+        problems: a line for each damaged file, disputed cell, and column of unequal labels.
     """
 
     grid: str
@@ -71,7 +71,7 @@ def find_status(collected: Collected, store: Store, workers: int = 1) -> Status:
         disputed=counts["disputed"],
         missing=counts["missing"] - running,
         seconds_left=_seconds_left(collected, workers),
-        problems=(*collected.damaged, *map(str, collected.disputed)),
+        problems=collected.problems,
     )
 
 

@@ -127,24 +127,25 @@ def show_status(
     from noiseproof.results import Store
 
     grids = selection.grids(names) if names else selection.suiting()
-    found = _find(grids.values(), Store(store), workers)
+    kept = Store(store)
+    found = _find(grids.values(), kept, workers)
     if not names:
         found = [status for status in found if status.missing < status.cells]
     if as_json:
         print_json([status.to_dict() for status in found])
         return
     show(*found) if found else show(f"no record of any grid in {store}")
-    for line in dict.fromkeys(line for status in found for line in status.problems):
+    told = (line for status in found for line in status.problems)
+    for line in dict.fromkeys([*kept.damaged, *told]):
         warn(line)
 
 
 def _find(grids: "Iterable[Grid]", store: "Store", workers: int) -> "list[Status]":
-    from noiseproof.bench import Collected
+    from noiseproof.bench.collect import collect_all
     from noiseproof.bench.local import cores
     from noiseproof.bench.status import find_status
 
-    read = store.records(), tuple(store.damaged), store.disputes
-    return [find_status(Collected(grid, *read), store, workers or cores()) for grid in grids]
+    return [find_status(found, store, workers or cores()) for found in collect_all(grids, store)]
 
 
 @group.command("list")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noiseproof.cli.app import print_json, show, show_text
+from noiseproof.cli.app import print_json, show, show_text, warn
 from noiseproof.cli.bench import StoreOption, check_there, group
 from noiseproof.cli.options import JsonOption
 from noiseproof.cli.selecting import selecting
@@ -44,7 +44,7 @@ def show_leaderboard(
     noiseproof bench leaderboard --add-loss "MINE=AGCE(a=2, q=1.2)"
     """
     from noiseproof import files
-    from noiseproof.bench import Collected
+    from noiseproof.bench.collect import collect_all
     from noiseproof.bench.commands import bench_command
     from noiseproof.bench.grid_file import LEADERBOARD
     from noiseproof.bench.leaderboard import board
@@ -60,9 +60,9 @@ def show_leaderboard(
         check(figure, selection.inputs(grids, store, figure))
         if out is not None and out.resolve() == figure.resolve():
             raise ParameterError(f"--out and --figure are the same file, {out}")
-    kept = Store(store)
-    records = kept.records()
-    collected = [Collected(grid, records) for grid in grids.values()]
+    collected = collect_all(grids.values(), Store(store))
+    for line in dict.fromkeys(line for part in collected for line in part.problems):
+        warn(line)
     if not any(part.counts["done"] for part in collected):
         command = bench_command("run", *(names or [LEADERBOARD]), store=store, selection=selection)
         raise DataError(f"{store}: no run of the leaderboard here; `{command}` makes them")

@@ -55,12 +55,13 @@ def pack(
     from noiseproof.results import Store
 
     check_there(store)
-    kept = Store(store)
+    kept, damaged = Store(store), dict[str, None]()
     for name in expand(names):
         path, records = pack_grid(load_grid(name), kept, out, force)
         size = f"{path.stat().st_size / 1000:,.0f} kB"
         show(f"wrote {path}: {count(records, 'record')}, {size}")
-    for line in kept.damaged:
+        damaged |= dict.fromkeys(kept.damaged)  # the next grid does not see what was set aside
+    for line in damaged:
         warn(line)
 
 

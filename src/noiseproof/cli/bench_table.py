@@ -71,7 +71,7 @@ def _remarks(collected: "Collected", store: Path, again: str) -> list[str]:
     from noiseproof.train.recipes import NAMES
 
     grid, counts = collected.grid, collected.counts
-    remarks = [*collected.damaged, *map(str, collected.disputed)]
+    remarks = list(collected.problems)
     if counts["missing"] < counts["cells"]:
         return remarks
     remarks.append(f"{store} has nothing of this; `{again}` fills it")

@@ -88,4 +88,4 @@ def _of_runs(
     material = figures.gather(grid or own_grid, Store(store), data, shown, progress)
     check(out, shown.inputs({material.given: material.grid}, store, out))
     drawn = draw(material)
-    return drawn.figure, (*drawn.remarks, *material.problems)
+    return drawn.figure, (*drawn.remarks, *material.collected.problems)

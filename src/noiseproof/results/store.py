@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,12 +91,16 @@ class Store:
 
     def records(self) -> dict[str, Record]:
         """Read the records, by the key of their cell."""
+        return self.judge(self.found())
+
+    def judge(self, found: Iterable[Found]) -> dict[str, Record]:
+        """Return the records to be believed, by the key of their cell, of all that was found."""
         cells: dict[str, list[Found]] = {}
         contents: dict[str, set[str]] = {}
-        for found in self.found():
-            record = found.record
-            self._folders.setdefault(record.identity, found.path.parent)
-            cells.setdefault(record.key, []).append(found)
+        for one in found:
+            record = one.record
+            self._folders.setdefault(record.identity, one.path.parent)
+            cells.setdefault(record.key, []).append(one)
             if not record.encoded:  # features made twice differ in their last bits
                 contents.setdefault(record.place.data, set()).add(record.fingerprint)
         self.disputes = {
@@ -169,11 +173,17 @@ class Store:
     def _files(self) -> Iterator[Path]:
         if self.is_packed:
             yield self.path
-        for root, folders, names in os.walk(self.path):
+        for root, folders, names in os.walk(self.path, onerror=self._cannot_list):
             here = (Path(root, name) for name in [*names, *folders])
             yield from (path for path in here if path.name.endswith((".json", SUFFIX)))
             if len(Path(root).relative_to(self.path).parts) == DEPTH:
                 folders.clear()
+
+    def _cannot_list(self, error: OSError) -> None:
+        if not isinstance(
+            error, (FileNotFoundError, NotADirectoryError)
+        ):  # no store yet, or packed
+            self.damaged.append(f"{error.filename}: {error.strerror}, so nothing in it counts")
 
     def _read_packed(self, path: Path) -> Iterator[Found]:
         """Read a packed file, which is never renamed: it may be somebody's published results."""

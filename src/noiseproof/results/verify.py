@@ -28,7 +28,7 @@ def verify_store(store: Store) -> Verification:
         *store.damaged,
         *map(str, store.disputes.values()),
         *_under_a_known_name(records.values()),
-        *_with_other_labels(records.values()),
+        *with_other_labels(records.values()),
     )
     return Verification(len(records), problems)
 
@@ -47,8 +47,8 @@ def _under_a_known_name(records: Iterable[Record]) -> Iterable[str]:
         )
 
 
-def _with_other_labels(records: Iterable[Record]) -> Iterable[str]:
-    """Find columns whose rows were not trained with the same noisy labels."""
+def with_other_labels(records: Iterable[Record]) -> Iterable[str]:
+    """Yield a line for each column whose rows were not trained with the same noisy labels."""
     drawn: dict[tuple[object, ...], dict[str, Record]] = {}
     for record in records:
         place, recipe = record.place, record.recipe
