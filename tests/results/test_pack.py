@@ -91,7 +91,8 @@ def test_a_torn_packed_file_is_said_and_never_a_traceback(packed, cut):
 
 
 @pytest.mark.parametrize(
-    "content", [b"no xz at all", lzma.compress(b"{}\nnot json\n[1"), b"\xff" * 99]
+    "content",
+    [b"", lzma.compress(b""), b"no xz at all", lzma.compress(b"{}\nnot json\n[1"), b"\xff" * 99],
 )
 def test_what_is_no_packed_file(tmp_path, content):
     path = tmp_path / f"mine{SUFFIX}"

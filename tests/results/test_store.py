@@ -15,6 +15,7 @@ from noiseproof.files import locked
 from noiseproof.results import Record, RunFiles, Store, Summary, complete
 from noiseproof.results.key import experiment_key
 from noiseproof.results.run_files import lock_file
+from noiseproof.results.pack import pack
 from noiseproof.results.verify import verify_store
 
 ONE = train.Machine(threads=1)
@@ -125,12 +126,21 @@ def test_files_of_others_are_left_alone(record, tmp_path):
     path = store.put(record)
     other = tmp_path / "package.json"
     other.write_text("no json")
-    newer = tmp_path / f"new-{'0' * 10}.json"
-    newer.write_text(json.dumps({"schema": 99}))
     (tmp_path / f".{path.name}.abc.part").write_text("half")
     before = set(tmp_path.iterdir())
     assert store.records() == {record.key: record}
     assert (set(tmp_path.iterdir()), store.damaged) == (before, [])
+
+
+def test_records_of_another_version_are_said_and_left_alone(record, tmp_path):
+    store = Store(tmp_path)
+    path = store.put(record)
+    newer = record.to_dict() | {"schema": 99}
+    path.write_text(json.dumps(newer))
+    (tmp_path / "some.records.xz").write_bytes(pack([newer]))
+    before = set(tmp_path.iterdir())
+    assert (store.records(), set(tmp_path.iterdir())) == ({}, before)
+    assert [line.count("a record of schema 99, expected 1") for line in store.damaged] == [1, 1]
 
 
 @pytest.mark.parametrize("name", ["record.json", "export-1699999999.json", "a/b-0123456789.json"])

@@ -5,6 +5,7 @@ from pathlib import Path
 from noiseproof import files
 from noiseproof.bench.grid import Grid
 from noiseproof.bench.report import variants
+from noiseproof.bench.words import count
 from noiseproof.errors import DataError
 from noiseproof.results import Record, Store
 from noiseproof.results.pack import SUFFIX, pack, record_text
@@ -29,7 +30,7 @@ def pack_grid(grid: Grid, store: Store, folder: Path, force: bool = False) -> tu
     found = list(store.found())
     store.judge(found)
     if disputes := [d for d in store.disputes.values() if d.place in places]:
-        raise DataError(f"{len(disputes)} cells of {grid.name} are disputed: {disputes[0]}")
+        raise DataError(f"{count(len(disputes), 'disputed cell')} of {grid.name}: {disputes[0]}")
     if store.damaged and path.exists() and path.resolve().is_relative_to(store.path.resolve()):
         raise DataError(
             f"{path} is in a store with damage; choose another --out: {store.damaged[0]}"
@@ -58,7 +59,7 @@ def unpack_store(store: Store, folder: Path) -> tuple[int, int]:
     every = list(store.found())
     store.judge(every)
     if disputes := list(store.disputes.values()):  # of which one side alone would be left
-        raise DataError(f"{len(disputes)} cells are disputed: {disputes[0]}")
+        raise DataError(f"{count(len(disputes), 'disputed cell')}: {disputes[0]}")
     for found in every:
         path = folder / f"{store.files(found.record).name}.json"
         if path.exists():

@@ -48,13 +48,17 @@ def unpack(content: bytes) -> Iterator[bytes]:
         DataError: at the place where the file is damaged.
     """
     file, left = io.BufferedReader(_Unpacked(content)), _RATIO * len(content) + _FREE
+    empty = True
     while line := file.readline(_LONGEST):
+        empty = False
         left -= len(line)
         if left < 0:
             raise DataError("it unpacks to far more than records do; the rest is not read")
         if not line.endswith(b"\n"):
             raise DataError("a record is torn, or too long to be one")
         yield line
+    if empty:  # such as a copy that failed
+        raise DataError("there is no record in it")
 
 
 class _Unpacked(io.RawIOBase):

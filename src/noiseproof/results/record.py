@@ -16,6 +16,10 @@ from noiseproof.train import Epoch, Experiment, Machine, Outcome, Recipe
 SCHEMA = 1
 
 
+class OtherSchemaError(DataError):
+    """A record that another version of noiseproof wrote."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Record:
     """One run. Only the run itself writes it.
@@ -140,8 +144,10 @@ class Record:
         """Return the record that :meth:`to_dict` wrote; raise DataError for anything else."""
         if not isinstance(values, dict):
             raise DataError("not a record of a run")
-        if values.get("schema") != SCHEMA:
-            raise DataError(f"a record of schema {values.get('schema')}, expected {SCHEMA}")
+        schema = values.get("schema")
+        if schema != SCHEMA:
+            error = OtherSchemaError if type(schema) is int else DataError
+            raise error(f"a record of schema {schema!r:.20}, expected {SCHEMA}")
         values = {"matrix": "", "encoded": ""} | values  # the first records were without them
         check_values(values)
         own = {f.name: values[f.name] for f in dataclasses.fields(cls)}

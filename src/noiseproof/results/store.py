@@ -13,7 +13,7 @@ from noiseproof.errors import DataError
 from noiseproof.results.key import Place
 from noiseproof.results.pack import SUFFIX, parse_record, unpack
 from noiseproof.results.plain import NotPlainError, read_plain
-from noiseproof.results.record import SCHEMA, Record
+from noiseproof.results.record import OtherSchemaError, Record
 from noiseproof.results.run_files import (
     RECORD_NAME,
     RunFiles,
@@ -180,9 +180,8 @@ class Store:
                 folders.clear()
 
     def _cannot_list(self, error: OSError) -> None:
-        if not isinstance(
-            error, (FileNotFoundError, NotADirectoryError)
-        ):  # no store yet, or packed
+        # A store need not be there, and a packed one is no folder.
+        if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
             self.damaged.append(f"{error.filename}: {error.strerror}, so nothing in it counts")
 
     def _read_packed(self, path: Path) -> Iterator[Found]:
@@ -194,8 +193,7 @@ class Store:
                     raise DataError("so many are damaged that the rest is not read")
                 try:
                     values = parse_record(text)
-                    if not _is_other_schema(values):
-                        yield Found(Record.from_dict(values), values, path)
+                    yield Found(Record.from_dict(values), values, path)
                 except DataError as error:
                     self.damaged.append(f"{path}: record {number}: {error}")
                 except (ValueError, RecursionError):
@@ -213,8 +211,6 @@ class Store:
             return
         try:
             values = parse_record(read_plain(path, self.path))
-            if _is_other_schema(values):
-                return
             record = Record.from_dict(values)
             if name and not is_named(path, record):
                 raise DataError("the record of another run under this name")
@@ -224,6 +220,8 @@ class Store:
             self.damaged.append(str(error))
         except OSError as error:  # it may not be read, so it is not ours to rename
             self.damaged.append(f"{path}: {error.strerror}")
+        except OtherSchemaError as error:  # whole, but of another version: not ours to judge
+            self.damaged.append(f"{path}: {error}")
         except DataError as error:
             self._set_aside(path, str(error))
         except (ValueError, RecursionError):
@@ -238,12 +236,6 @@ class Store:
         with suppress(OSError):  # a store that cannot be written to can still be read
             path = set_aside(path)
         self.damaged.append(f"{path}: damaged, to be run again: {why}")
-
-
-def _is_other_schema(values: Any) -> bool:
-    """Return whether this is whole, but of another version: not ours to judge."""
-    schema = values.get("schema", SCHEMA) if isinstance(values, dict) else SCHEMA
-    return type(schema) is int and schema != SCHEMA
 
 
 def _disagree(several: list[Found]) -> bool:
