@@ -14,8 +14,8 @@ from noiseproof.errors import DataError, LockedError
 from noiseproof.files import locked
 from noiseproof.results import Record, RunFiles, Store, Summary, complete
 from noiseproof.results.key import experiment_key
-from noiseproof.results.run_files import lock_file
 from noiseproof.results.pack import pack
+from noiseproof.results.run_files import lock_file
 from noiseproof.results.verify import verify_store
 
 ONE = train.Machine(threads=1)
