@@ -59,7 +59,9 @@ def test_one_column_an_annotator(tmp_path, suffix):
     asked = read_wide(path, "old", "w1, w*")
     assert told(asked) == [("0", "w1", "01"), ("1", "w1", "1"), ("1", "w2", "01"), ("2", "w2", "1")]
     assert list(asked.samples.inputs.columns) == ["size"]
-    assert asked.samples.notes == ("left out, labels beside the answers: old",)
+    assert asked.samples.notes == (
+        "columns of answers: w1, w2", "left out, labels beside the answers: old"
+    )  # fmt: skip
 
 
 def test_whole_numbers_stay_numbers_where_answers_are_missing(tmp_path):
@@ -205,3 +207,49 @@ def test_a_number_of_each_answer_hides_the_items():
         assert "as n differs in every row" in doubt
     once = frame.assign(size=[1.5, 2.5, 3.5, 4.5, 5.5, 6.5], n=range(6))  # one answer an item
     assert read_long(once, "kind", "worker").samples.doubts == ()
+
+
+ANSWERS = pd.DataFrame({"w1": list("abab" * 5), "w2": list("abbb" * 5), "w3": list("aaab" * 5)})
+FOREIGN = {
+    "numbers": np.linspace(0.5, 3.5, 20),
+    "whole numbers": np.arange(20) % 7 + 2,
+    "words": [f"word {at % 9}" for at in range(20)],
+    "dates": [f"2020-01-{at + 1:02d}" for at in range(20)],
+    "with gaps": [None, *np.linspace(0.5, 3.5, 19)],
+    "now and then an answer": ["a", *[f"word {at}" for at in range(19)]],
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+@pytest.mark.parametrize("form", ["csv", "parquet", "frame"])
+def test_a_pattern_that_takes_what_is_no_answer_is_refused(tmp_path, kind, form):
+    frame = ANSWERS.assign(width=FOREIGN[kind], size=np.arange(20.0))
+    path = tmp_path / f"wide.{form}"
+    if form != "frame":
+        frame.to_csv(path, index=False) if form == "csv" else frame.to_parquet(path)
+    given = frame if form == "frame" else path
+    with pytest.raises(DataError, match=r"--answers 'w\*' also takes 'width'.*'w1,w2,w3'"):
+        read_wide(given, None, "w*")
+    asked = read_wide(given, None, "w1,w2,w3")
+    assert not asked.samples.doubts
+    if kind == "whole numbers":
+        named = read_wide(given, None, "w1,w2,w3,width")  # as told, and doubted
+        assert len(named.names) == 4
+        assert "no other annotator says" in named.samples.doubts[0]
+    assert list(read_wide(given, "width", "w*").samples.inputs) == ["size"]  # width is named else
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"w1": ["spam"] * 20, "w2": ["ham", None] * 10},  # rules know one answer each
+        {"w1": [0, 1] * 10, "w2": [1.0, None] * 10},
+        {"w1": ["a", "b"] * 10, "w2": ["c", "a"] * 10},
+        {"w1": ["a", "b"] * 10, "w2": [None] * 20},
+        {"w1": [1, 2] * 10},
+    ],
+)
+def test_what_may_be_answers_is_taken_and_the_columns_are_noted(answers):
+    asked = read_wide(pd.DataFrame(answers).assign(size=np.arange(20.0)), None, "w*")
+    assert f"columns of answers: {', '.join(answers)}" in asked.samples.notes
+    assert not asked.samples.doubts

@@ -61,6 +61,13 @@ def fit(
             help="The column that names the item (default: rows with equal features are one item)."
         ),
     ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            help="The column that names what rows belong to, such as a patient: rows of one are "
+            "held out together."
+        ),
+    ] = None,
     answers: Annotated[
         str | None,
         typer.Option(help="The answer columns, one for each annotator, such as 'w1,w2,crowd_*'."),
@@ -114,10 +121,10 @@ def fit(
     folder = out or default_folder(file)
     fitted = _fit(
         file, folder, force, quiet or as_json, label=label, text=text or (), test=test,
-        trusted=trusted, reviewed=reviewed, annotator=annotator, item=item, answers=answers,
-        aggregation=aggregation, embeddings=embeddings, test_embeddings=test_embeddings,
-        encoder=encoder, learners=learner, search=search, minutes=minutes, seed=seed,
-        encoding=encoding, strict=strict,
+        trusted=trusted, reviewed=reviewed, annotator=annotator, item=item, group=group,
+        answers=answers, aggregation=aggregation, embeddings=embeddings,
+        test_embeddings=test_embeddings, encoder=encoder, learners=learner,
+        search=search, minutes=minutes, seed=seed, encoding=encoding, strict=strict,
     )  # fmt: skip
     if as_json:
         print_json(fitted.summary | {"folder": str(folder)})

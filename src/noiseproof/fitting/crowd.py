@@ -14,7 +14,7 @@ from noiseproof.crowd.judged import judge
 from noiseproof.crowd.with_features import Checked, Consensus, agree, explained, fitting
 from noiseproof.errors import ParameterError
 from noiseproof.fitting.crowd_result import Crowd
-from noiseproof.learn.folds import deal
+from noiseproof.learn.folds import deal, joined
 from noiseproof.learn.learn import FEW
 from noiseproof.learn.learner import Problem
 from noiseproof.learn.learners import Linear, Trees
@@ -103,7 +103,9 @@ def consult(
         # and would confirm them round by round.
         consensus = Consensus.of(answers, answers.start(), checked)
     else:
-        consensus = agree(answers, Predict(answers, matrix, folds, seed), minutes, checked)
+        groups = None if asked.samples.groups is None else asked.samples.groups.numbers
+        predict = Predict(answers, matrix, folds, seed, groups)
+        consensus = agree(answers, predict, minutes, checked)
     count = np.bincount(answers.annotator, minlength=len(answers.names)).astype(np.float64)
     return Crowd(
         answers, consensus, judge(answers, consensus), ask(consensus, count, seed),
@@ -126,12 +128,18 @@ class Predict:
     #: Rounds in which they are compared; afterwards the better ones are kept.
     COMPARED = 2
 
-    def __init__(self, answers: Answers, matrix: Any, folds: int, seed: int) -> None:
+    def __init__(
+        self, answers: Answers, matrix: Any, folds: int, seed: int, groups: Codes | None
+    ) -> None:
         self.answers, self.round, self.best = answers, 0, 0
         labels = answers.votes.argmax(axis=1)
         weights = np.ones(len(labels), dtype=np.float32)
         self.problem = Problem(matrix, labels, answers.classes, weights, seed)
-        self.fold = deal(labels, folds, seed, answers.copies())
+        of = answers.copies()
+        if groups is not None:
+            of = joined(of, groups)
+            folds = min(folds, len(np.unique(of)))
+        self.fold = deal(labels, folds, seed, of)
         shape = self.problem.shape
         scale: Scale = "common" if shape.columns >= WIDE and not shape.sparse else "standard"
         self.choices = [[Setting(Linear("CE", decay, scale)) for decay in DECAYS]]

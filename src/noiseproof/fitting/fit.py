@@ -23,7 +23,7 @@ from noiseproof.learn.learn import MINUTES, Learned, learn
 from noiseproof.learn.learn import check as check_learning
 from noiseproof.parallel import one_thread
 from noiseproof.prepare.features import learn_features
-from noiseproof.prepare.inputs import warn_of_other_numbers
+from noiseproof.prepare.inputs import warn_of_another_order, warn_of_other_numbers
 from noiseproof.prepare.notes import Notes
 from noiseproof.progress import SILENT, Progress
 
@@ -42,6 +42,7 @@ def fit(
     answers: Any = None,
     annotator: str | None = None,
     item: str | None = None,
+    group: Any = None,
     aggregation: str = crowd.FEATURES,
     embeddings: str | Path | None = None,
     test_embeddings: str | Path | None = None,
@@ -76,6 +77,9 @@ def fit(
         annotator: the column of X that says who gave the answer in column y; a row is one answer.
         item: the column of X that says which item a row is about; by default rows with equal
             features are one item.
+        group: which rows belong together, such as the photos of one patient: a column of X, or (N,)
+            a value for each row. They are never both trained on and held out, and the column is
+            not a feature. Rows without a value belong to no other.
         aggregation: how to agree on labels: ``"features"``, by answers and features together, or
             by the answers alone as crowd-kit does: ``"majority"``, ``"dawid-skene"``,
             ``"one-coin"``, ``"glad"``, ``"mace"``.
@@ -110,14 +114,17 @@ def fit(
     text = [text] if isinstance(text, str) else text
     losses = [losses] if isinstance(losses, str) else losses
     _check_options(test, embeddings, test_embeddings, trusted, reviewed)
+    if isinstance(group, str) and isinstance(y, str) and group == y:
+        raise ParameterError(f"--group: {group!r} is the column of labels, --label")
     check_learning(learners, losses, search, minutes, folds)
 
     progress.step("load")
     reading = {
         "embeddings": embeddings, "encoding": encoding, "encoder": encoder, "progress": progress
     }  # fmt: skip
-    asked = crowd.gather(X, y, answers, annotator, item, aggregation, **reading)
-    rows = read_rows(X, y, asked, **reading)
+    warn_of_another_order(X, group, "groups")
+    asked = crowd.gather(X, y, answers, annotator, item, aggregation, group=group, **reading)
+    rows = read_rows(X, y, asked, group, **reading)
     known = None
     if trusted is not None:
         if item is None:
@@ -131,8 +138,9 @@ def fit(
     tested = None
     if test is not None:  # before the rest, so that a mistake in it shows at once
         tested = read_test(
-            test, y, features, rows.classes, strict, embeddings=test_embeddings, encoding=encoding
-        )
+            test, y, features, rows.classes, strict, rows.samples.groups,
+            embeddings=test_embeddings, encoding=encoding,
+        )  # fmt: skip
     matrix = features.transform(rows.samples, filled, progress)
     again = 0 if tested is None else tested.seen_in(rows.samples, matrix)
     notes = _say(rows, [*treated.lines, *filled.lines], tested, progress)
@@ -146,7 +154,8 @@ def fit(
     rows.free()  # only the features are needed from here on
     learned, change = _learn(
         matrix, labels, len(rows.classes), learners=learners, losses=losses, seed=seed,
-        names=rows.classes.names, folds=folds, search=search, minutes=minutes, progress=progress,
+        names=rows.classes.names, groups=rows.groups, folds=folds, search=search, minutes=minutes,
+        progress=progress,
     )  # fmt: skip
 
     predicted = learned.probabilities.argmax(axis=1)

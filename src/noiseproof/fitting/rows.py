@@ -12,6 +12,7 @@ from noiseproof.fitting.reviewed import fingerprint
 from noiseproof.prepare.answers import Asked
 from noiseproof.prepare.checks import Checked, check
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
+from noiseproof.prepare.groups import grouped
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.leaks import labels_among
 from noiseproof.prepare.notes import shortlist
@@ -46,28 +47,43 @@ class Rows:
     fingerprint: str
     asked: Asked | None = None
 
+    @property
+    def groups(self) -> Codes | None:
+        """(N,) a number for each row, equal for rows that belong together; None if none do."""
+        return None if self.samples.groups is None else self.samples.groups.numbers
+
     def free(self) -> None:
         """Free the memory of the inputs; what was made of them is kept."""
         self.seen = self.samples.inputs = None
 
 
-def read_rows(X: Any, y: Any, asked: Asked | None, **options: Any) -> Rows:
+def read_rows(X: Any, y: Any, asked: Asked | None, group: Any = None, **options: Any) -> Rows:
     """Read and check the rows.
 
     Args:
         X: the inputs, as :func:`~noiseproof.fitting.fit.fit` takes them.
         y: the labels, or the name of their column.
         asked: the answers of a crowd, which were read with their items; None without any.
+        group: the column that says which rows belong together, or (N,) a group for each.
         options: of :func:`~noiseproof.prepare.inputs.as_samples`.
     """
-    return _labelled(X, y, **options) if asked is None else _answered(X, asked)
+    rows = _labelled(X, y, group, **options) if asked is None else _answered(X, asked)
+    if rows.samples.groups is not None:
+        note, doubts = rows.samples.groups.about(rows.codes, rows.classes.names, rows.samples.name)
+        rows.samples.notes += (note,)
+        rows.samples.doubts += doubts
+    return rows
 
 
-def _labelled(X: Any, y: Any, *, embeddings: Any, encoding: str | None, **options: Any) -> Rows:
+def _labelled(
+    X: Any, y: Any, group: Any, *, embeddings: Any, encoding: str | None, **options: Any
+) -> Rows:
     samples = as_samples(X, y, embeddings=embeddings, encoding=encoding, **options)
     folder = picture_folder(X, samples)
     seen = as_seen(samples, X, y, embeddings, encoding)
     own = fingerprint(seen, len(samples), folder)
+    table = seen if group is not None and embeddings is not None else None
+    samples = grouped(samples, group, table)
     where = f"{samples.name}, column {y!r}" if isinstance(y, str) else samples.name
     codes, classes = encode(samples.labels, where)
     places = np.flatnonzero(codes != MISSING)

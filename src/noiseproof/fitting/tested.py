@@ -1,6 +1,7 @@
 """A test set whose labels are taken to be true: read it, and measure a model on it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from noiseproof.learn.learn import Learned
 from noiseproof.prepare.checks import row_hashes
 from noiseproof.prepare.classes import MISSING, Classes, Codes
 from noiseproof.prepare.features import Preprocessor, reading
+from noiseproof.prepare.groups import Groups, grouped
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
@@ -26,10 +28,11 @@ class Test:
 
     Args:
         rows: the number of test rows.
-        seen: the number of test rows whose features also occur in the training set.
+        seen: the number of test rows whose features, or group, also occur in the training set.
         accuracy: the accuracy of the model.
         cross_entropy: the accuracy of the best model trained by plain cross entropy.
         changed: how its columns differ from those of the training set, a line each.
+        group: what rows that belong together share; empty where that is not known.
     """
 
     __test__ = False  # keeps pytest from collecting this class
@@ -38,15 +41,17 @@ class Test:
     accuracy: Accuracy
     cross_entropy: Accuracy
     changed: tuple[str, ...] = ()
+    group: str = ""
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What makes the measurement doubtful, a line each."""
         if not self.seen:
             return self.changed
+        same = f"same features or {self.group}" if self.group else "same features"
         return (
             f"{self.seen:,} of {counted(self.rows, 'test row')} also occur among the training rows "
-            "(same features): the accuracy measured on them is optimistic",
+            f"({same}): the accuracy measured on them is optimistic",
             *self.changed,
         )
 
@@ -76,13 +81,16 @@ class TestSet:
     changed: tuple[str, ...]
 
     def seen_in(self, samples: Samples, matrix: Any) -> int:
-        """Return how many of the rows have the features of a training row."""
+        """Return how many of the rows have the features or the group of a training row."""
         if samples.kind == self.samples.kind == "images":
             # Compare pixels: computed features differ in their last bits from batch to batch.
             ours, theirs = row_hashes(samples.inputs), row_hashes(self.samples.inputs)
         else:
             ours, theirs = row_hashes(matrix), row_hashes(self.matrix)
-        return int(np.isin(theirs, ours).sum())
+        seen = np.isin(theirs, ours)
+        if self.samples.groups is not None and samples.groups is not None:
+            seen |= self.samples.groups.known_to(samples.groups)
+        return int(seen.sum())
 
     def measure(self, learned: Learned, seen: int) -> Test:
         """Measure the model and the best plain cross entropy on the same rows."""
@@ -90,11 +98,19 @@ class TestSet:
             evaluate.measured(one.probabilities(self.matrix).argmax(axis=1) == self.codes, MEASURED)
             for one in (learned.model, learned.baseline)
         )
-        return Test(len(self.codes), seen, ours, plain, self.changed)
+        groups = self.samples.groups
+        group = "" if groups is None else groups.name
+        return Test(len(self.codes), seen, ours, plain, self.changed, group)
 
 
 def read_test(
-    test: Any, y: Any, features: Preprocessor, classes: Classes, strict: bool, **options: Any
+    test: Any,
+    y: Any,
+    features: Preprocessor,
+    classes: Classes,
+    strict: bool,
+    groups: Groups | None = None,
+    **options: Any,
 ) -> TestSet:
     """Read a test set.
 
@@ -104,6 +120,7 @@ def read_test(
         features: turns its rows into numbers.
         classes: the classes of the training set.
         strict: whether columns that differ from those of the training set are an error.
+        groups: which rows of the training set belong together.
         options: of :func:`~noiseproof.prepare.read.read`, for a path.
     """
     if not isinstance(test, tuple):
@@ -114,6 +131,8 @@ def read_test(
     else:
         raise ParameterError("expected test as (X, y) or as a path")
     where, notes = f"{samples.name} (test)", Notes()
+    if groups is not None:
+        samples = _grouped(samples, test, groups.name, options)
     codes = classes.codes(samples.labels, where)
     rows = np.flatnonzero(codes != MISSING)
     if len(rows) == 0:
@@ -131,3 +150,15 @@ def read_test(
         )
     )
     return TestSet(samples, matrix, codes[rows], said, changed)
+
+
+def _grouped(samples: Samples, test: Any, group: str, options: Mapping[str, Any]) -> Samples:
+    """Return test rows with their groups, if a column of the name that training has tells them."""
+    table = samples
+    if options.get("embeddings") is not None:
+        table = as_samples(test, labelled=False, encoding=options.get("encoding"))
+    if group and table.kind == "table" and group in table.inputs.columns:
+        return grouped(samples, group, table)
+    name = f"column {group!r}" if group else "groups"
+    note = f"without {name}, rows of a group that was trained on are not counted"
+    return replace(samples, notes=(*samples.notes, note))

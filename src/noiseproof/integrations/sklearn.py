@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.learn.ensemble import Ensemble, Member
+from noiseproof.learn.folds import alike, joined
 from noiseproof.learn.learn import MINUTES, Learned, learn
 from noiseproof.learn.learner import Problem, Task
 from noiseproof.learn.learners import Learner, registry
@@ -25,7 +26,9 @@ from noiseproof.losses.expression import as_loss
 from noiseproof.losses.own import is_same
 from noiseproof.losses.parameter import Interval, checked
 from noiseproof.parallel import one_thread
+from noiseproof.prepare.classes import Codes
 from noiseproof.prepare.forms import blocks_in_form, check_range, in_form, plain, prefers_sparse
+from noiseproof.prepare.groups import Groups
 
 #: How scikit-learn should validate inputs.
 FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
@@ -79,22 +82,35 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.minutes = minutes
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Train on inputs (N, D), dense or sparse, and labels of any type."""
+    def fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, groups: Any = None
+    ) -> Self:
+        """Train on inputs (N, D), dense or sparse, and labels of any type.
+
+        Args:
+            X: (N, D) inputs.
+            y: (N,) labels.
+            sample_weight: (N,) how much each row counts.
+            groups: (N,) what each row belongs to, such as a patient. Rows of one group are held
+                out together.
+        """
         X, y = validate_data(self, plain(X), _labels(y), **FORM)
         check_classification_targets(y)
         check_range(X, "X")
         self.sparse_: bool = prefers_sparse(X)
         X = in_form(X, self.sparse_)
         weights = None
+        of = None if groups is None else Groups.of_array(groups, X.shape[0]).numbers
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-            X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
+            used = weights > 0
+            X, y, weights = X[used], y[used], weights[used]
+            of = None if of is None else of[used]
         self.classes_, codes = np.unique(y, return_inverse=True)
-        self._train(X, codes.astype(np.int64), weights)
+        self._train(X, codes.astype(np.int64), weights, of)
         return self
 
-    def _train(self, X: Any, codes: NDArray[np.int64], weights: ArrayLike | None) -> None:
+    def _train(self, X: Any, codes: Codes, weights: ArrayLike | None, groups: Codes | None) -> None:
         self.learned_: Learned | None = None
         self.ensemble_: Ensemble | None = None
         kind = self._kind()
@@ -102,15 +118,17 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return
         if isinstance(self.loss, str) and self.loss == "auto":
             self.learned_ = learn(
-                X, codes, len(self.classes_), sample_weight=weights, seed=self._seed(),
-                folds=self.folds, minutes=self.minutes, learners=self.learner if kind else None,
+                X, codes, len(self.classes_), sample_weight=weights, groups=groups,
+                seed=self._seed(), folds=self.folds, minutes=self.minutes,
+                learners=self.learner if kind else None,
             )  # fmt: skip
             self.ensemble_ = self.learned_.model
             return
         kind = kind or registry["linear"]
         setting = self._setting(kind)
         every = np.ones(len(codes)) if weights is None else weights
-        problem = Problem(X, codes, len(self.classes_), np.asarray(every), self._seed())
+        of = None if groups is None else joined(alike(X), groups)
+        problem = Problem(X, codes, len(self.classes_), np.asarray(every), self._seed(), copies=of)
         kind.check(problem.shape)
         (trained,) = train_all(problem, [Task(setting, problem.weights)])
         self.ensemble_ = Ensemble((Member(setting, PLAIN, 1.0, trained),))

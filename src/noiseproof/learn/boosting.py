@@ -12,7 +12,7 @@ from scipy.special import softmax
 from noiseproof import losses
 from noiseproof.extras import missing, need
 from noiseproof.learn.booster_text import rewritten
-from noiseproof.learn.folds import alike, with_copies
+from noiseproof.learn.folds import held_together, with_copies
 from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
 from noiseproof.losses.newton import newton
 from noiseproof.noise import stream
@@ -142,8 +142,8 @@ def _boost(problem: Problem, task: Task) -> Trained:
     if len(known) == 1:  # LightGBM needs two classes: add one without rows
         known = np.array([known[0], (known[0] + 1) % problem.classes])
     X = problem.features
-    held = stream(problem.seed, f"boosting {task.start}").random(X.shape[0]) < HELD_OUT
-    inside = with_copies(held, alike(X))[rows.at]
+    drawn = stream(problem.seed, f"boosting {task.start}").random(X.shape[0])
+    inside = _held_out(with_copies(drawn, held_together(problem))[rows.at])
     stopping = inside if inside.sum() >= LEAST_HELD_OUT else np.ones_like(inside)
     if stopping is not inside:
         inside = ~stopping  # too few rows to hold any out: train on all of them
@@ -185,6 +185,14 @@ def _boost(problem: Problem, task: Task) -> Trained:
     if X.shape[0] * X.shape[1] > LARGE:  # do not keep the rows
         booster = _of_text(booster.model_to_string(num_iteration=booster.best_iteration))
     return BoostingModel(booster, known.tolist(), problem.classes, X.shape[1])
+
+
+def _held_out(drawn: Any) -> Any:
+    """Return which rows to hold out by the numbers drawn for them, which a group shares."""
+    inside = drawn < HELD_OUT
+    if inside.sum() < LEAST_HELD_OUT:  # few groups, or few rows
+        inside = drawn <= np.sort(drawn)[:LEAST_HELD_OUT][-1]
+    return ~inside if inside.mean() > 0.5 else inside
 
 
 class _Robust:

@@ -11,7 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import log_softmax, softmax
 
 from noiseproof.learn.directions import MOST_COLUMNS, MOST_DIRECTIONS, Directions
-from noiseproof.learn.folds import alike, with_copies
+from noiseproof.learn.folds import held_together
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Shape, Task, Trained
 from noiseproof.learn.linear import LinearModel
 from noiseproof.noise import stream
@@ -99,7 +99,7 @@ class Discriminant(Learner):
         """Compute the moments of the rows once, then fit each task."""
         matrix = problem.matrix("standard")
         directions = matrix.directions(problem.seed)
-        columns, copies = max(1, matrix.scaling.moving), alike(problem.features)
+        columns, copies = max(1, matrix.scaling.moving), held_together(problem)
         moments = _Moments(directions, tasks[0].weights, columns, copies, problem.seed)
         out: list[Trained] = []
         for task in tasks:
@@ -129,8 +129,10 @@ class _Moments:
         self, directions: Directions, weights: Floats, columns: int, copies: Labels, seed: int
     ) -> None:
         used = np.flatnonzero(weights > 0)
-        part = stream(seed, "discriminant").permutation(len(used)) % PARTS
-        part = with_copies(part, copies[used])
+        units, unit = np.unique(copies[used], return_inverse=True)
+        if len(units) in (1, len(used)):  # a single group cannot be left out
+            unit = np.arange(len(used))
+        part = stream(seed, "discriminant").permutation(int(unit.max()) + 1)[unit] % PARTS
         self.rows = used[np.argsort(part, kind="stable")]
         ends = np.cumsum(np.bincount(part, minlength=PARTS)).tolist()
         self.parts = [slice(start, end) for start, end in pairwise([0, *ends])]

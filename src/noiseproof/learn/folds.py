@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from noiseproof.errors import DataError
-from noiseproof.learn.learner import Floats, Labels
+from noiseproof.learn.learner import Floats, Labels, Problem
 from noiseproof.noise import stream
 
 #: If fewer rows than this share are distinct, features are a few categories, and equal rows are
@@ -32,14 +33,57 @@ def deal(labels: Labels, folds: int, seed: int, of: Labels | None = None) -> Lab
     if folds < 2:
         raise DataError(f"expected 2 folds or more, got {folds}")
     if of is not None:
-        _, first, back = np.unique(of, return_index=True, return_inverse=True)
-        if folds <= len(first) < len(of):
-            return deal(labels[first], folds, seed)[back]
+        _, back, size = np.unique(of, return_inverse=True, return_counts=True)
+        if folds <= len(size) < len(of):
+            return _dealt(_usual(labels, back), size, folds, seed)[back]
+    return _dealt(labels, np.ones(len(labels), dtype=np.int64), folds, seed)
+
+
+def _dealt(labels: Labels, size: Labels, folds: int, seed: int) -> Labels:
+    """Deal units class by class, the largest first; to and fro where they differ in size."""
     shuffled = stream(seed, "folds").permutation(len(labels))
-    by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    order = shuffled[np.lexsort((-size[shuffled], labels[shuffled]))]
+    turn, at = np.divmod(np.arange(len(labels)), folds)
+    if size.min() < size.max():
+        at = np.where(turn % 2, folds - 1 - at, at)
     fold = np.empty(len(labels), dtype=np.int64)
-    fold[by_class] = np.arange(len(labels)) % folds
+    fold[order] = at
     return fold
+
+
+def _usual(labels: Labels, unit: Labels) -> Labels:
+    """Return (U,) the most frequent label of each unit.
+
+    >>> _usual(np.array([3, 1, 1, 0]), np.array([0, 0, 0, 1]))
+    array([1, 0])
+    """
+    pairs, count = np.unique(np.stack([unit, labels]), axis=1, return_counts=True)
+    found = np.empty(int(unit.max()) + 1, dtype=np.int64)
+    order = np.argsort(count, kind="stable")
+    found[pairs[0, order]] = pairs[1, order]  # the last one written is the most frequent
+    return found
+
+
+def joined(copies: Labels, groups: Labels) -> Labels:
+    """Return (N,) a number for each row, equal for rows of one group and for copies of them.
+
+    Where copies would chain most groups to one another, equal rows are different cases.
+
+    >>> joined(np.array([0, 1, 1, 2, 3]), np.array([7, 7, 8, 8, 9]))
+    array([0, 0, 0, 0, 1])
+    """
+    _, copy = np.unique(copies, return_inverse=True)
+    kinds, group = np.unique(groups, return_inverse=True)
+    rows = np.arange(len(copy))
+    first = with_copies(rows, copy)  # each row is linked to its first copy, by their groups
+    links = sparse.coo_matrix((np.ones(len(rows)), (group, group[first])), shape=(len(kinds),) * 2)
+    count, of = csgraph.connected_components(links, directed=False)
+    return np.asarray(group if 2 * count < len(kinds) else of[group], dtype=np.int64)
+
+
+def held_together(problem: Problem) -> Labels:
+    """Return (N,) a number for each row; rows of equal numbers are held out together."""
+    return alike(problem.features) if problem.copies is None else problem.copies
 
 
 def alike(X: Any) -> Labels:

@@ -1,15 +1,15 @@
 """Many rows: settings are compared on a sample, and trained on all rows where that helps."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from noiseproof.learn.choice import Chosen
-from noiseproof.learn.ensemble import Member
-from noiseproof.learn.folds import deal, sample
-from noiseproof.learn.learner import Problem, Shape
+from noiseproof.learn.ensemble import Ensemble, Member
+from noiseproof.learn.folds import deal, held_together, sample
+from noiseproof.learn.learner import Floats, Labels, Problem, Shape
 from noiseproof.learn.opinions import opinions_of
-from noiseproof.learn.treat import PLAIN
+from noiseproof.learn.treat import PLAIN, Opinions
 from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
 
 #: Numbers in the sample that settings are compared on, and the rows it has at least and at most.
@@ -47,8 +47,59 @@ def sampled(problem: Problem, rows: int) -> tuple[Problem, np.ndarray]:
         soft=None if problem.soft is None else problem.soft[kept],
         judge=None if problem.judge is None else problem.judge[kept],
         review=review,
+        copies=None if problem.copies is None else problem.copies[kept],
     )
     return part, kept
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """The rows beside a sample, and how to predict them without having seen their labels.
+
+    Args:
+        problem: all rows.
+        folds: the sample.
+        kept: the rows of the sample, in order.
+        equal: (N,) a number for each row, equal for rows of equal features.
+    """
+
+    problem: Problem
+    folds: Folds
+    kept: Labels
+    equal: Labels
+
+    def held_out(self, model: Ensemble, said: Floats, opinions: Opinions | None = None) -> Floats:
+        """Return the held-out probabilities of all rows.
+
+        The model has seen the label of a row whose copy is in the sample: such rows get what was
+        said of the copy. Other rows of a group that is in the sample are predicted by models
+        trained without the group.
+
+        Args:
+            model: trained on the sample.
+            said: the held-out probabilities of the rows of the sample, or of all rows.
+            opinions: what the treatments of the model went by.
+        """
+        X = self.problem.features
+        if len(said) == len(self.equal):
+            return said
+        place = self._in_sample(self.equal)
+        place[self.kept] = np.arange(len(self.kept))
+        p, rest = said[place], np.flatnonzero(place < 0)
+        near = self._in_sample(held_together(self.problem))[rest]
+        fold = np.where(near < 0, -1, self.folds.fold[near])
+        if (fold < 0).any():
+            p[rest[fold < 0]] = model.probabilities(X[rest[fold < 0]])
+        for f in np.unique(fold[fold >= 0]):
+            rows = rest[fold == f]
+            p[rows] = self.folds.without(int(f), model, opinions).probabilities(X[rows])
+        return p
+
+    def _in_sample(self, of: Labels) -> Labels:
+        """Return for each row the first row of the sample with the same number, -1 without one."""
+        known, first = np.unique(of[self.kept], return_index=True)
+        at = np.minimum(np.searchsorted(known, of), len(known) - 1)
+        return np.where(known[at] == of, first[at], -1)
 
 
 def more_rows_help(folds: Folds, chosen: Chosen) -> bool:

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noiseproof.errors import ParameterError, did_you_mean
+from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.extras import need
 from noiseproof.learn.choice import Chosen
 from noiseproof.learn.compare import compare
 from noiseproof.learn.decide import Candidate
 from noiseproof.learn.ensemble import Ensemble, sharpness_for
-from noiseproof.learn.folds import alike, deal
-from noiseproof.learn.grow import grown, more_rows_help, rows_to_compare, sampled
+from noiseproof.learn.folds import alike, deal, joined
+from noiseproof.learn.grow import Rest, grown, more_rows_help, rows_to_compare, sampled
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem
 from noiseproof.learn.learners import Linear, registry
 from noiseproof.learn.review import Review
@@ -109,6 +109,7 @@ def learn(
     soft: ArrayLike | None = None,
     judge: ArrayLike | None = None,
     copies: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     trusted: tuple[ArrayLike, ArrayLike] | None = None,
     random: ArrayLike | None = None,
     learners: str | Sequence[str] | None = None,
@@ -134,6 +135,8 @@ def learn(
         judge: (N, K) class probabilities to judge held-out predictions by instead of y.
         copies: (N,) a number for each row, equal for copies of one case: they are held out
             together. By default, rows with equal features are copies.
+        groups: (N,) a number for each row, equal for rows that belong together, such as the photos
+            of one patient: they are held out together, too.
         trusted: the numbers of rows that a person has checked, and their true labels.
         random: for each trusted row, whether it was drawn at random (by default all were). Only
             such rows choose the model and tell how good it is.
@@ -154,14 +157,20 @@ def learn(
         labels, review = _reviewed(given, *trusted, random)
     weights = np.ones(len(labels)) if sample_weight is None else sample_weight
     targets, judges = (_certain(p, labels, review) for p in (soft, judge))
-    problem = Problem(X, labels, classes, np.asarray(weights), seed, targets, judges, review)
+    equal = alike(X)
+    of = equal if copies is None else np.asarray(copies, dtype=np.int64)
+    if groups is not None:
+        of = joined(of, np.asarray(groups, dtype=np.int64))
+        folds = min(folds, _several(of))
+    problem = Problem(X, labels, classes, np.asarray(weights), seed, targets, judges, review, of)
     learners = [learners] if isinstance(learners, str) else learners
     kinds, notes = _kinds(problem, learners)
     part, kept = sampled(problem, rows_to_compare(problem.shape))
-    equal = alike(X)
-    of = equal if copies is None else np.asarray(copies, dtype=np.int64)
+    if groups is not None:
+        folds = min(folds, _several(of[kept]))
     fold = deal(part.labels, min(folds, len(kept)), seed, of[kept])
     few = Folds(part, fold, deadline, progress)
+    rest = Rest(problem, few, kept, equal)
     if len(labels) < FEW and (learners is None or Linear.name in learners):
         chosen = _few(few)
     else:
@@ -183,7 +192,7 @@ def learn(
             chosen, members = grown(every, chosen)
         else:
             members, rows = few.keep(chosen.settings, chosen.weights, chosen.opinions), len(kept)
-            p = _of_all_rows(X, Ensemble(members), chosen.probabilities, kept, equal)
+            p = rest.held_out(Ensemble(members), chosen.probabilities, chosen.opinions)
             chosen = replace(chosen, probabilities=p)
         notes.append(_of_so_many(late, len(kept), len(labels), rows))
     known = None
@@ -211,7 +220,7 @@ def learn(
         plainly=(
             chosen.probabilities.argmax(1)
             if same
-            else _of_all_rows(X, baseline, chosen.plain.probabilities, kept, equal).argmax(1)
+            else rest.held_out(baseline, chosen.plain.probabilities).argmax(1)
         ),
         labels=given,
         review=review,
@@ -250,6 +259,14 @@ def check(
         raise ParameterError(f"{what}: {', '.join(names)} cannot train with another loss")
 
 
+def _several(of: Labels) -> int:
+    """Return how many groups there are; raise where no group can be held out."""
+    count = len(np.unique(of))
+    if count < 2:
+        raise DataError("all rows are of one group, and none could be held out; leave groups out")
+    return count
+
+
 def _reviewed(
     given: Labels, rows: ArrayLike, true: ArrayLike, random: ArrayLike | None
 ) -> tuple[Labels, Review]:
@@ -270,29 +287,6 @@ def _certain(p: ArrayLike | None, labels: Labels, review: Review | None) -> Floa
     if review is not None:
         out[review.rows] = np.eye(out.shape[1], dtype=np.float32)[labels[review.rows]]
     return out
-
-
-def _of_all_rows(X: Any, model: Ensemble, said: Floats, kept: Labels, equal: Labels) -> Floats:
-    """Return the held-out probabilities of all rows.
-
-    Args:
-        X: (N, D) the features.
-        model: trained on the rows ``kept``.
-        said: the held-out probabilities of these rows, or of all rows.
-        kept: the rows of the sample, in order.
-        equal: (N,) a number for each row, equal for rows of equal features. The model has seen the
-            label of a row whose copy is in the sample: such rows get what was said of the copy.
-    """
-    if len(said) == len(equal):
-        return said
-    known, first = np.unique(equal[kept], return_index=True)
-    at = np.minimum(np.searchsorted(known, equal), len(known) - 1)
-    place = np.where(known[at] == equal, first[at], -1)
-    place[kept] = np.arange(len(kept))
-    rest = np.flatnonzero(place < 0)
-    p = said[place]
-    p[rest] = model.probabilities(X[rest])
-    return p
 
 
 def _of_so_many(late: bool, compared: int, total: int, rows: int) -> str:

@@ -79,6 +79,8 @@ class Problem:
         soft: (N, K) class probabilities to learn instead of the labels.
         judge: (N, K) class probabilities to judge held-out predictions by instead of the labels.
         review: the checked rows; None if there are none.
+        copies: (N,) a number for each row, equal for copies of one case and for rows of one group:
+            they are held out together, by a learner too. None: rows of equal features are copies.
     """
 
     features: Any
@@ -89,6 +91,7 @@ class Problem:
     soft: Floats | None = None
     judge: Floats | None = None
     review: Review | None = None
+    copies: Labels | None = None
 
     def __post_init__(self) -> None:
         each = np.asarray(self.weights, dtype=np.float64)

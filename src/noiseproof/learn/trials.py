@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof import parallel
-from noiseproof.learn.ensemble import Member
+from noiseproof.learn.ensemble import Ensemble, Member
 from noiseproof.learn.folds import held_out
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Task, Trained
 from noiseproof.learn.review import SOUND, stakes
@@ -251,6 +251,20 @@ class Folds:
             Member(setting.learner, setting.treatment, weight / len(trained[setting]), model)
             for setting, weight in zip(settings, weights, strict=True)
             for model in trained[setting]
+        )
+
+    def without(self, fold: int, model: Ensemble, opinions: Opinions | None) -> Ensemble:
+        """Return the model trained without a fold, and not sharpened."""
+        share: dict[Setting, float] = {}
+        for member in model.members:
+            setting = Setting(member.learner, member.treatment)
+            share[setting] = share.get(setting, 0.0) + member.weight
+        trained = train_all(self.problem, [self.task(s, fold, opinions) for s in share])
+        return Ensemble(
+            tuple(
+                Member(setting.learner, setting.treatment, weight, one)
+                for (setting, weight), one in zip(share.items(), trained, strict=True)
+            )
         )
 
     def pairs(self, learner: Learner) -> Floats | None:

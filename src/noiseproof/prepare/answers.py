@@ -4,19 +4,19 @@ Long: a row is one answer, a column says who gave it. Wide: a row is one item, e
 column. Columns of answers, annotators and items are never features.
 """
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from noiseproof.data.delimited import Delimited, as_labels
-from noiseproof.data.table import PARQUET, as_frame, readable, second_labels, table_suffix
-from noiseproof.errors import DataError, ParameterError, did_you_mean
+from noiseproof.data.delimited import as_labels
+from noiseproof.data.table import as_frame, second_labels
+from noiseproof.errors import DataError, ParameterError
+from noiseproof.prepare.answer_columns import check_answers, header, matching, patterns_of
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
+from noiseproof.prepare.groups import Groups, grouped
 from noiseproof.prepare.inputs import (
     as_samples,
     same_values,
@@ -61,7 +61,9 @@ class Asked:
     classes: Classes
 
 
-def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **options: Any) -> Asked:
+def read_long(
+    X: Any, label: Any, annotator: str, item: str | None = None, group: Any = None, **options: Any
+) -> Asked:
     """Read a table of answers, one a row.
 
     Args:
@@ -70,6 +72,8 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
         annotator: the column that says who answered.
         item: the column that says which item the answer is about; None means that rows with equal
             features are one item.
+        group: as :func:`~noiseproof.prepare.groups.grouped` takes it, for each answer; without
+            ``item``, rows of different groups are different items.
         options: of :func:`~noiseproof.prepare.inputs.as_samples`.
     """
     if not isinstance(label, str):
@@ -79,6 +83,8 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
     who = [annotator] if item is None else [annotator, item]
     if item in (annotator, label):
         raise ParameterError(f"--item: {item!r} is the column of --label or --annotator")
+    if isinstance(group, str) and group in (annotator, item):
+        raise ParameterError(f"--group: {group!r} is the column of --annotator or --item")
     table = as_samples(X, label, **_reading(X, options, who))
     where, frame = table.name, table.inputs
     if table.kind != "table":
@@ -86,6 +92,9 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
     for name in who:
         split_label(frame, name, where, alone=True)  # an error if there is no such column
     people, frame = frame[annotator], frame.drop(columns=annotator)
+    if group is not None:
+        table = grouped(replace(table, inputs=frame), group)
+        frame = table.inputs
     key = None
     if item is not None:
         key, frame = frame[item], frame.drop(columns=item)
@@ -94,7 +103,13 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
     notes = table.notes
     if key is None and frame.shape[1] == 0:
         raise DataError(f"{where}: no column tells which item an answer is about; name it: --item")
-    of, first = items(frame if key is None else key.to_frame())
+    groups = table.groups
+    told = frame if key is None else key.to_frame()
+    of, first = items(told if groups is None or key is not None else _marked(told, groups))
+    if groups is not None:
+        if (groups.codes != groups.codes[first[of]]).any():
+            raise DataError(f"{where}: some items are in several groups, by column {groups.name!r}")
+        groups = groups.take(first)
     if key is not None:
         vary = [name for name in frame.columns if varies(frame[name], of, first)]
         if vary:
@@ -105,7 +120,7 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
     names = [str(key.iloc[at]) for at in first] if key is not None else None
     rows = tuple(names) if names is not None else tuple(int(at) for at in first)
     inputs = frame.iloc[first].reset_index(drop=True)
-    seen = replace(table, inputs=inputs, labels=None, rows=names, notes=notes)
+    seen = replace(table, inputs=inputs, labels=None, rows=names, notes=notes, groups=groups)
     if key is None and len(first) == len(frame):
         seen.doubts += numbered(frame)
     samples = seen
@@ -115,42 +130,54 @@ def read_long(X: Any, label: Any, annotator: str, item: str | None = None, **opt
     return _asked(samples, seen, rows, of, people, table.labels, f"{where}, column {label!r}")
 
 
-def read_wide(X: Any, label: Any, answers: str | Sequence[str], **options: Any) -> Asked:
+def _marked(frame: Any, groups: Groups) -> Any:
+    """Return a table with the group of each row in one more column."""
+    return frame.assign(**{"": groups.codes})
+
+
+def read_wide(
+    X: Any, label: Any, answers: str | Sequence[str], group: Any = None, **options: Any
+) -> Asked:
     """Read a table of items with a column of answers for each annotator.
 
     Args:
         X: a path or a DataFrame.
         label: a column of other labels, which is left out; None if there is none.
         answers: the columns of answers, in which ``*`` stands for any text: ``"w1,w2,w*"``.
+        group: as :func:`~noiseproof.prepare.groups.grouped` takes it.
         options: of :func:`~noiseproof.prepare.inputs.as_samples`.
     """
-    if not isinstance(answers, Iterable):
-        raise ParameterError(f"--answers: expected names of columns or a frame, got {answers!r}")
-    given = answers.split(",") if isinstance(answers, str) else [str(name) for name in answers]
-    patterns = [name.strip() for name in given if name.strip()]
-    texts = _matching(_header(X, options.get("encoding")), patterns, None)
+    patterns = patterns_of(answers)
+    texts = matching(header(X, options.get("encoding")), patterns, None)
     table = as_samples(X, labelled=False, **_reading(X, options, texts))
     where, frame = table.name, table.inputs
     if table.kind != "table":
         raise DataError(f"{where}: --answers is for a table with columns, this is none")
-    columns = _matching([str(name) for name in frame.columns], patterns, where)
+    if isinstance(group, str) and group in patterns:
+        raise ParameterError(f"--group: {group!r} is a column of --answers")
+    columns = matching([str(name) for name in frame.columns], patterns, where)
+    # A pattern does not mean what is named for something else.
+    named = {name for name in (label, group) if isinstance(name, str)}
+    columns = [name for name in columns if name not in named or name in patterns]
+    more, doubts = check_answers(frame[columns], patterns, where)
     others = [label, *second_labels(frame.columns, label)] if isinstance(label, str) else []
     others = [name for name in others if name in frame.columns and name not in columns]
-    notes = table.notes
+    notes = (*table.notes, *more)
     if others:
         notes = (*notes, f"left out, labels beside the answers: {shortlist(others)}")
     inputs = frame.drop(columns=[*columns, *others])
     if inputs.shape[1] == 0 and options.get("embeddings") is None:
         raise DataError(f"{where}: no column beside those of the answers to learn from")
     seen = replace(table, inputs=inputs, labels=None, notes=notes)
-    samples = seen
+    seen.doubts += doubts
+    samples = grouped(seen, group)
     if options.get("embeddings") is not None:
         instead = as_samples(X, labelled=False, **options)
-        samples = replace(seen, inputs=instead.inputs, doubts=instead.doubts)
+        samples = replace(samples, inputs=instead.inputs, doubts=instead.doubts + doubts)
     return _wide(samples, seen, frame[columns], where)
 
 
-def of_frame(X: Any, label: Any, answers: Any, **options: Any) -> Asked:
+def of_frame(X: Any, label: Any, answers: Any, group: Any = None, **options: Any) -> Asked:
     """Join rows X with a DataFrame of answers.
 
     Args:
@@ -158,6 +185,7 @@ def of_frame(X: Any, label: Any, answers: Any, **options: Any) -> Asked:
         label: a column of X to leave out; None if there is none.
         answers: long, with the columns ``item`` (the row of X, from 0), ``annotator`` and
             ``label``; or wide, a column for each annotator and a row for each row of X.
+        group: as :func:`~noiseproof.prepare.groups.grouped` takes it.
         options: of :func:`~noiseproof.prepare.inputs.as_samples`.
     """
     if hasattr(answers, "to_pandas"):
@@ -169,6 +197,9 @@ def of_frame(X: Any, label: Any, answers: Any, **options: Any) -> Asked:
     seen = samples
     if options.get("embeddings") is not None:
         seen = as_samples(X, name, labelled=False, encoding=options.get("encoding"))
+    same = seen is samples
+    samples = grouped(samples, group, None if same else seen)
+    seen = samples if same else seen
     if not set(LONG) <= set(answers.columns):
         warn_of_another_order(X, answers, "answers")
         if len(answers) != len(samples):
@@ -229,40 +260,6 @@ def _reading(X: Any, options: dict[str, Any], texts: Sequence[str]) -> dict[str,
     """Return the options for reading the table itself, with names and answers kept as written."""
     kept = {name: value for name, value in options.items() if name != "embeddings"}
     return kept | {"texts": texts} if isinstance(X, (str, PathLike)) else kept
-
-
-def _header(X: Any, encoding: str | None) -> list[str]:
-    """Return the columns of a text file; none of anything else, whose values have types."""
-    if not isinstance(X, (str, PathLike)) or not Path(X).is_file():
-        return []
-    suffix = table_suffix(Path(X))
-    if suffix is None or suffix in PARQUET:
-        return []
-    with readable(Path(X), encoding):
-        return list(Delimited.look(Path(X), suffix, encoding).columns)
-
-
-def _matching(columns: Sequence[str], patterns: Sequence[str], where: str | None) -> list[str]:
-    """Return the columns that patterns name, in their own order; with ``where``, each must."""
-    found = {pattern: _named(columns, pattern) for pattern in patterns}
-    for pattern, names in found.items() if where is not None else ():
-        if not names:
-            raise DataError(f"{where}: no column {pattern!r}{did_you_mean(pattern, columns)}")
-    if where is not None and not patterns:
-        raise ParameterError("--answers: expected the columns of answers, such as 'w1,w2,w*'")
-    chosen = {name for names in found.values() for name in names}
-    return [name for name in columns if name in chosen]
-
-
-def _named(columns: Sequence[str], pattern: str) -> list[str]:
-    """Return the column of that name, or those that fit it where ``*`` stands for any text.
-
-    Only ``*`` does: columns may be called ``right?`` and ``answers[1]``.
-    """
-    if pattern in columns:
-        return [pattern]
-    any_text = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
-    return [name for name in columns if any_text.fullmatch(name)]
 
 
 def _wide(samples: Samples, seen: Samples, columns: Any, where: str) -> Asked:

@@ -77,6 +77,8 @@ def learn_features(
         columns = understand(samples.inputs, text, notes)
         used = {column.name for column in columns}
         unused = tuple(name for name in samples.inputs.columns if name not in used)
+        if samples.groups is not None and samples.groups.name:
+            unused += (samples.groups.name,)
         features = TableFeatures(tuple(columns), unused, samples.commas)
         if codes is None:
             return features

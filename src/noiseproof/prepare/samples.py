@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from noiseproof.encoders.encoder import Identity
 from noiseproof.prepare.forms import BLOCK
+from noiseproof.prepare.groups import Groups
 from noiseproof.prepare.notes import Notes
 
 
@@ -28,6 +29,7 @@ class Samples:
         encoder: the encoder whose embeddings the inputs are; None if they are none.
         unread: the pictures that could not be read and are set aside, each with the reason.
         doubts: what makes a fit to them doubtful.
+        groups: which rows belong together; None where that is not known.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Samples:
     encoder: Identity | None = None
     unread: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    groups: Groups | None = None
 
     def __len__(self) -> int:
         return int(self.inputs.shape[0])
@@ -63,7 +66,8 @@ class Samples:
         else:
             inputs = self.inputs[keep]
         names = None if self.rows is None else [self.rows[at] for at in keep]
-        return replace(self, inputs=inputs, labels=None, rows=names)
+        groups = None if self.groups is None else self.groups.take(keep)
+        return replace(self, inputs=inputs, labels=None, rows=names, groups=groups)
 
     def blocks(self, rows: int = BLOCK) -> Iterator["Samples"]:
         """Return the rows in blocks, so that what is made of them needs little memory."""
@@ -71,4 +75,4 @@ class Samples:
             part = slice(start, start + rows)
             inputs = self.inputs.iloc[part] if self.kind == "table" else self.inputs[part]
             names = None if self.rows is None else self.rows[part]
-            yield replace(self, inputs=inputs, labels=None, rows=names)
+            yield replace(self, inputs=inputs, labels=None, rows=names, groups=None)

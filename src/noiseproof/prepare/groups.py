@@ -1,0 +1,136 @@
+"""Rows that belong together, such as the photos of one patient: they are held out together."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.errors import DataError, did_you_mean
+from noiseproof.prepare.classes import Codes
+from noiseproof.prepare.notes import shortlist
+from noiseproof.prepare.values import as_text
+from noiseproof.progress import counted
+
+if TYPE_CHECKING:
+    from noiseproof.prepare.samples import Samples
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The group of each row.
+
+    Args:
+        name: the column that tells them; empty for an array.
+        codes: (N,) which of the texts names the group of a row; -1 for a row of none.
+        texts: the names of the groups.
+    """
+
+    name: str
+    codes: Codes
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, column: Any, name: str = "") -> "Groups":
+        """Return the groups that a column tells; an empty field tells none.
+
+        >>> import pandas as pd
+        >>> Groups.of(pd.Series(["ann", None, "bob", "ann", " "])).numbers.tolist()
+        [0, 3, 1, 0, 4]
+        """
+        codes, texts = as_text(column)
+        gap = np.array([text == "" for text in texts] + [True])
+        return cls(name, np.where(gap[codes], -1, codes), tuple(texts))
+
+    @classmethod
+    def of_array(cls, values: Any, rows: int) -> "Groups":
+        """Return the groups that an array, a Series or a list of ``rows`` values tells."""
+        import pandas as pd
+
+        if hasattr(values, "detach") or isinstance(values, np.ma.MaskedArray):
+            values = values.tolist()
+        if hasattr(values, "columns") or not isinstance(values, Iterable):
+            raise DataError(f"groups: expected one for each row, got a {type(values).__name__}")
+        column = pd.Series(list(values), dtype=object)
+        if len(column) != rows:
+            raise DataError(f"groups: {len(column):,} for {counted(rows, 'row')}")
+        return cls.of(column)
+
+    @property
+    def numbers(self) -> Codes:
+        """(N,) a number for each row, equal for rows of one group; rows of none have their own."""
+        alone = np.arange(len(self.codes)) - len(self.codes)
+        return np.unique(np.where(self.codes < 0, alone, self.codes), return_inverse=True)[1]
+
+    def take(self, rows: Codes) -> "Groups":
+        """Return the groups of some of the rows."""
+        return replace(self, codes=self.codes[rows])
+
+    def known_to(self, others: "Groups") -> NDArray[np.bool_]:
+        """Return (N,) whether other rows have the group of a row."""
+        present = {others.texts[at] for at in np.unique(others.codes[others.codes >= 0])}
+        known = np.array([text in present for text in self.texts] + [False])
+        return np.asarray(known[self.codes])
+
+    def about(
+        self, codes: Codes, classes: Sequence[str], where: str
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return a note on the groups, and the doubts that they raise.
+
+        Args:
+            codes: (N,) the class of each row.
+            classes: the names of the classes.
+            where: what to call the rows in an error.
+        """
+        numbers = self.numbers
+        count, name = int(numbers.max()) + 1, self.name or "group"
+        where = f"{where}, column {self.name!r}" if self.name else f"{where}, groups"
+        if count == 1:
+            raise DataError(f"{where}: all rows are of one group, and none could be held out")
+        pairs = np.unique(np.stack([codes, numbers]), axis=1)
+        alone = np.flatnonzero(np.bincount(pairs[0], minlength=len(classes)) == 1)
+        if len(alone) == len(classes):
+            raise DataError(
+                f"{where}: each class is in one group only, and could not be learnt while the "
+                "group is held out"
+            )
+        doubts: tuple[str, ...] = ()
+        if len(alone):
+            doubts = (
+                "classes in one group only, which no model knows while the group is held out: "
+                + shortlist([classes[at] for at in alone.tolist()]),
+            )
+        note = f"rows of the same {name} are held out together: {count:,} groups"
+        if count == len(numbers):
+            note = f"every row has a {name} of its own: none are held out together"
+        return note, doubts
+
+
+def grouped(samples: "Samples", group: Any, table: "Samples | None" = None) -> "Samples":
+    """Return samples with their groups, and without the column that tells them.
+
+    Args:
+        samples: the rows.
+        group: the name of a column, or (N,) a group for each row; None for no groups.
+        table: the rows as a table, where the samples are embeddings of it.
+    """
+    if group is None:
+        return samples
+    if not isinstance(group, str):
+        if samples.unread:  # the rows after it would have other numbers
+            raise DataError(f"{samples.unread[0]}: beside groups every picture must be readable")
+        return replace(samples, groups=Groups.of_array(group, len(samples)))
+    source = samples if table is None else table
+    if source.kind != "table":
+        raise DataError(f"{samples.name}: --group names a column, and these rows have none")
+    frame = source.inputs
+    if group not in frame.columns:
+        raise DataError(f"{source.name}: no column {group!r}{did_you_mean(group, frame.columns)}")
+    found = Groups.of(frame[group], group)
+    if samples.kind != "table":
+        return replace(samples, groups=found)
+    inputs = samples.inputs.drop(columns=group)
+    if inputs.shape[1] == 0:
+        raise DataError(f"{samples.name}: no column beside {group!r} to learn from")
+    return replace(samples, inputs=inputs, groups=found)
