@@ -142,7 +142,7 @@ def fit(
             embeddings=test_embeddings, encoding=encoding,
         )  # fmt: skip
     matrix = features.transform(rows.samples, filled, progress)
-    again = 0 if tested is None else tested.seen_in(rows.samples, matrix)
+    again = 0 if tested is None else tested.seen_in(rows.samples, features, matrix)
     notes = _say(rows, [*treated.lines, *filled.lines], tested, progress)
 
     labels = settle(rows, known, reviewed)

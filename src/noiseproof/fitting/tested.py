@@ -10,13 +10,13 @@ from noiseproof.errors import DataError, ParameterError
 from noiseproof.fitting import evaluate
 from noiseproof.fitting.evaluate import Accuracy
 from noiseproof.learn.learn import Learned
-from noiseproof.prepare.checks import row_hashes
 from noiseproof.prepare.classes import MISSING, Classes, Codes
 from noiseproof.prepare.features import Preprocessor, reading
 from noiseproof.prepare.groups import Groups, grouped
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
+from noiseproof.prepare.seen import occur_in
 from noiseproof.progress import counted
 
 MEASURED = "measured on the test file, whose labels are taken to be true"
@@ -80,14 +80,9 @@ class TestSet:
     notes: tuple[str, ...]
     changed: tuple[str, ...]
 
-    def seen_in(self, samples: Samples, matrix: Any) -> int:
+    def seen_in(self, samples: Samples, features: Preprocessor, matrix: Any) -> int:
         """Return how many of the rows have the features or the group of a training row."""
-        if samples.kind == self.samples.kind == "images":
-            # Compare pixels: computed features differ in their last bits from batch to batch.
-            ours, theirs = row_hashes(samples.inputs), row_hashes(self.samples.inputs)
-        else:
-            ours, theirs = row_hashes(matrix), row_hashes(self.matrix)
-        seen = np.isin(theirs, ours)
+        seen = occur_in(features, self.samples, self.matrix, samples, matrix)
         if self.samples.groups is not None and samples.groups is not None:
             seen |= self.samples.groups.known_to(samples.groups)
         return int(seen.sum())

@@ -54,6 +54,10 @@ class TableFeatures:
         """(D,) which features are 0 or 1: that of a category, or that a value is missing."""
         return np.array([i for c in self._ordered for i in c.indicators], np.bool_)
 
+    def of_kind(self, kind: type[AnyColumn]) -> NDArray[np.bool_]:
+        """(D,) which features are of columns of a kind."""
+        return np.array([isinstance(c, kind) for c in self._ordered for _ in c.features], np.bool_)
+
     @property
     def _ordered(self) -> tuple[AnyColumn, ...]:
         plain: tuple[AnyColumn, ...] = self._plain
@@ -111,20 +115,20 @@ class TableFeatures:
         dense = np.empty((len(frame), sum(widths)), dtype=np.float32)
         ends = np.cumsum([0, *widths])
         for column, start, end in zip(plain, ends, ends[1:], strict=False):
-            column.fill(_column(frame, column.name), dense[:, start:end], about[column.name])
+            column.fill(column_of(frame, column.name), dense[:, start:end], about[column.name])
         if self.texts:
             # A text has length 1: all the other columns together get no more.
             dense[:, : ends[len(plain)]] /= np.sqrt(max(1, len(plain)), dtype=np.float32)
         for c, start, end in zip(
             self.sentences, ends[len(plain) :], ends[len(plain) + 1 :], strict=False
         ):
-            dense[:, start:end] = c.matrix(_column(frame, c.name), about[c.name], progress)
+            dense[:, start:end] = c.matrix(column_of(frame, c.name), about[c.name], progress)
         if not self._words:
             return dense
         # Of a text that is there twice, the embeddings have counted what is missing.
         counted = {c.name for c in self.sentences}
         words = [
-            c.matrix(_column(frame, c.name), Notes() if c.name in counted else about[c.name])
+            c.matrix(column_of(frame, c.name), Notes() if c.name in counted else about[c.name])
             for c in self._words
         ]
         return sparse.hstack([sparse.csr_matrix(dense), *words], format="csr", dtype=np.float32)
@@ -195,7 +199,8 @@ def _checked(column: Any) -> Any:
     return column
 
 
-def _column(frame: Any, name: str) -> Any:
+def column_of(frame: Any, name: str) -> Any:
+    """Return a column of a table; one of gaps where there is none."""
     import pandas as pd
 
     if name in frame.columns:
