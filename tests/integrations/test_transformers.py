@@ -1,13 +1,11 @@
 """compute_loss gives the Trainer the loss of the labels it means, whatever the batches."""
 
-import copy
-
 import pytest
 import torch
 from torch import nn
 
 import noiseproof as nf
-from noiseproof.errors import ParameterError, ShapeError
+from noiseproof.errors import ParameterError, ShapeError, TargetError
 from noiseproof.integrations.transformers import compute_loss
 
 hf = pytest.importorskip("transformers")
@@ -198,10 +196,34 @@ def test_shift_can_be_said():
 
 
 def test_the_loss_that_is_given_stays_as_it_was():
-    loss = nf.MAE()
-    before = copy.deepcopy(loss)
-    compute_loss(loss)
-    assert (loss.reduction, str(loss)) == (before.reduction, str(before))
+    model, (words, labels) = made("sequences"), examples("sequences")
+    outputs = model(input_ids=words)
+    loss = nf.MAE(reduction="none")
+    function = compute_loss(loss)
+    function(outputs, labels)
+    with pytest.raises(TargetError):
+        function(outputs, labels + LABELS)
+    assert (loss.reduction, str(loss)) == ("none", "MAE")
+
+
+@pytest.mark.parametrize("text", ["ClippedCE(t=0.1)", "NCE + 2*ClippedCE(t=0.1)"])
+@pytest.mark.parametrize("linear", [False, True])
+def test_what_is_changed_between_steps_counts(text, linear):
+    # As a callback would: of the clipping, or of a weight that grows with the epochs.
+    loss, (words, labels) = nf.loss(text), examples("llama")
+    model = made("llama").train()
+    function = compute_loss(loss, **({"linear": model} if linear else {}))
+    before = function(model(input_ids=words), labels)
+    (loss.terms[-1] if "+" in text else loss).t = 0.9
+    found = function(model(input_ids=words), labels)
+    expected = by_hand(made("llama"), words, labels, "llama", str(loss))
+    torch.testing.assert_close(found, expected)
+    assert abs(found - before) > 0.1
+
+
+def test_an_ignored_label_is_one_that_the_trainer_does_not_count():
+    with pytest.raises(ParameterError, match="ignore_index=0 too: label what is to be ignored"):
+        compute_loss(nf.MAE(ignore_index=0))
 
 
 def test_mistakes_are_one_line():

@@ -1,8 +1,8 @@
 """A loss for the ``Trainer`` of Hugging Face transformers, which is not imported here."""
 
-import copy
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -24,7 +24,7 @@ def compute_loss(
     Weights of classes weigh the items but not their number.
 
     Args:
-        loss: a loss, or its text.
+        loss: a loss, or its text. A parameter that is changed between steps counts from then on.
         shift: whether the scores of a token predict the next one. By default they do where the
             model returns an output of a causal language model, such as ``CausalLMOutput``.
         linear: the causal language model that is trained, to have :func:`noiseproof.linear_loss`
@@ -36,8 +36,12 @@ def compute_loss(
         >>> compute_loss("CE")(outputs, torch.tensor([0, -100]), num_items_in_batch=1)  # log 3
         tensor(1.0986)
     """
-    made = copy.deepcopy(as_loss(loss))
-    made.reduction = "sum"
+    made = as_loss(loss)
+    if made.ignore_index != -100:
+        raise ParameterError(
+            f"the Trainer counts all labels but -100, with ignore_index={made.ignore_index} too: "
+            "label what is to be ignored -100"
+        )
     last = None if linear is None else _LastStates(linear)
 
     def computed(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
@@ -52,16 +56,28 @@ def compute_loss(
             labels = labels[:, 1:]
         if hidden is not None and last is not None:
             hidden = hidden[:, :-1] if causal else hidden
-            total = linear_loss(hidden, last.head.weight, labels, made, last.head.bias)
+            with _summed(made):
+                total = linear_loss(hidden, last.head.weight, labels, made, last.head.bias)
             classes = len(last.head.weight)
         else:
             logits = logits[:, :-1] if causal else logits
             classes = logits.shape[-1]
-            total = made(logits.reshape(-1, classes), _rows(labels, logits))
-        mean: Tensor = total / _items(labels, classes, made.ignore_index, num_items_in_batch)
+            with _summed(made):
+                total = made(logits.reshape(-1, classes), _rows(labels, logits))
+        mean: Tensor = total / _items(labels, classes, num_items_in_batch)
         return mean
 
     return computed
+
+
+@contextmanager
+def _summed(loss: Loss) -> Iterator[None]:
+    """Let a loss return sums, then leave it as it was."""
+    before, loss.reduction = loss.reduction, "sum"
+    try:
+        yield
+    finally:
+        loss.reduction = before
 
 
 def _logits(outputs: Any) -> Tensor:
@@ -87,11 +103,11 @@ def _rows(labels: Tensor, logits: Tensor) -> Tensor:
     return labels.reshape(-1)
 
 
-def _items(labels: Tensor, classes: int, ignored: int, counted: Any) -> Any:
+def _items(labels: Tensor, classes: int, counted: Any) -> Any:
     """Return the number of items; the Trainer counts each number of a soft label."""
     if labels.is_floating_point():
         return labels.numel() / classes if counted is None else counted / classes
-    return (labels != ignored).sum() if counted is None else counted
+    return (labels != -100).sum() if counted is None else counted
 
 
 class _LastStates:
