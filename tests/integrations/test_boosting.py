@@ -1,9 +1,12 @@
 """Losses as objectives and metrics of LightGBM and XGBoost."""
 
+import pickle
+
 import lightgbm
 import numpy as np
 import pytest
 import torch
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
@@ -132,6 +135,72 @@ def test_the_metrics_stop_a_training():
         callbacks=[lightgbm.early_stopping(1, verbose=False), lightgbm.record_evaluation(held)],
     )  # fmt: skip
     assert 3 < len(held["valid_0"]["GCE(q=0.7)"]) < 200
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set'")
+@pytest.mark.parametrize("classes", [2, 10])
+def test_the_metric_of_the_libraries_own_objectives_is_theirs(classes):
+    # They give a metric probabilities then, which are no scores.
+    X, _, y, _ = table(classes)
+    few = {"n_estimators": 5, "n_jobs": 1}
+    ours = boosting.lightgbm_metric("CE", probabilities=True)
+    model = lightgbm.LGBMClassifier(**few, verbosity=-1)
+    model.fit(X, y, eval_set=[(X, y)], eval_metric=ours)
+    settings = {"objective": "multiclass" if classes > 2 else "binary", "verbosity": -1}
+    settings |= {"num_threads": 1, "num_class": classes if classes > 2 else 1}
+
+    def by_train(metric, found):
+        rows = lightgbm.Dataset(X, y)
+        called = [lightgbm.record_evaluation(found)]
+        lightgbm.train(settings, rows, 5, valid_sets=[rows], feval=metric, callbacks=called)
+
+    by_train(ours, held := {})
+    by_xgboost(
+        None, X, y, rounds=5, evals=[(xgboost.DMatrix(X, y), "t")], evals_result=(found := {}),
+        custom_metric=boosting.xgboost_metric("CE", probabilities=True), verbose_eval=False,
+    )  # fmt: skip
+    for curve in (model.evals_result_["training"], held["training"], found["t"]):
+        (theirs,) = (v[-1] for k, v in curve.items() if k != "CE")
+        assert curve["CE"][-1] == pytest.approx(theirs, rel=1e-4)
+    mean = boosting.mean_loss("CE", probabilities=True)
+    model = xgboost.XGBClassifier(**few, eval_metric=mean)
+    model.fit(X, y, eval_set=[(X, y)], verbose=False)
+    expected = log_loss(y, model.predict_proba(X))
+    curve = model.evals_result()["validation_0"]["mean_loss"]
+    assert curve[-1] == pytest.approx(expected, rel=1e-4)
+    # Taken for scores they would be another number: it is said where it shows.
+    with pytest.raises(ParameterError, match="probabilities=True"):
+        by_train(boosting.lightgbm_metric("CE"), {})
+    with pytest.raises(ParameterError, match="got raw scores"):
+        mean(y, model.predict(X, output_margin=True))
+    if classes > 2:
+        with pytest.raises(ParameterError, match="probabilities=True"):
+            boosting.mean_loss("CE")(y, model.predict_proba(X))
+
+
+@pytest.mark.filterwarnings("ignore:Cannot compute class probabilities")
+@pytest.mark.parametrize("classes", [2, 10])
+def test_a_model_is_pickled_with_its_objective_and_metric(classes):
+    X, Xt, y, _ = table(classes)
+    few = {"n_estimators": 3, "n_jobs": 1}
+    models = [
+        lightgbm.LGBMClassifier(objective=boosting.lightgbm_objective(ROBUST), verbosity=-1, **few),
+        xgboost.XGBClassifier(
+            objective=boosting.xgboost_objective(ROBUST), eval_metric=boosting.mean_loss(ROBUST),
+            **few,
+        ),
+    ]  # fmt: skip
+    for model in models:
+        model = clone(model)
+        model.fit(X, y)
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again.predict(Xt), model.predict(Xt))
+        np.testing.assert_array_equal(again.fit(X, y).predict(Xt), model.predict(Xt))
+    for made in (boosting.lightgbm_metric, boosting.xgboost_metric):
+        again = pickle.loads(pickle.dumps(made("CE")))
+        scores = np.zeros((len(y), classes))
+        rows = xgboost.DMatrix(X, y)
+        assert again(scores, rows) == made("CE")(scores, rows)
 
 
 def test_the_metric_of_cross_entropy_is_scikit_learns():

@@ -17,17 +17,22 @@ True
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.errors import TargetError
+from noiseproof.errors import ParameterError, TargetError
 from noiseproof.losses import Loss
 from noiseproof.losses.expression import as_loss
 from noiseproof.losses.newton import newton, two_columns
 
 Scores = NDArray[np.floating[Any]]
+_PROBABILITIES = (
+    "expected raw scores, got probabilities, which is what {by} gives a metric: "
+    "make the metric with probabilities=True"
+)
 
 
 def lightgbm_objective(loss: str | Loss) -> Callable[..., tuple[Scores, Scores]]:
@@ -39,8 +44,7 @@ def lightgbm_objective(loss: str | Loss) -> Callable[..., tuple[Scores, Scores]]
     ``lightgbm.Dataset`` turns labels and weights that are NaN into 0, with its own objectives too,
     before anybody else sees them: look for them first.
     """
-    # LightGBM's own multi-class objective has this factor: its settings keep their meaning.
-    return _objective(loss, lambda classes: classes / (classes - 1))
+    return partial(_objective, as_loss(loss), _factor_of_lightgbm)
 
 
 def xgboost_objective(loss: str | Loss) -> Callable[..., tuple[Scores, Scores]]:
@@ -49,45 +53,50 @@ def xgboost_objective(loss: str | Loss) -> Callable[..., tuple[Scores, Scores]]:
     XGBClassifier predicts probabilities as ever. For ``xgboost.train`` to do so, name the objective
     whose place this takes, ``multi:softprob`` or ``binary:logistic``, among the parameters.
     """
-    # As above, but for two classes on one score, where XGBoost has p (1 - p) too.
-    return _objective(loss, lambda classes: 2.0)
+    return partial(_objective, as_loss(loss), _factor_of_xgboost)
 
 
-def lightgbm_metric(loss: str | Loss) -> Callable[..., tuple[str, float, bool]]:
-    """Return the mean loss as a metric for LightGBM: ``feval=`` or ``eval_metric=``."""
-    mean, name = _metric(loss), str(loss)
+def lightgbm_metric(
+    loss: str | Loss, *, probabilities: bool = False
+) -> Callable[..., tuple[str, float, bool]]:
+    """Return the mean loss as a metric for LightGBM: ``feval=`` or ``eval_metric=``.
 
-    def metric(a: Any, b: Any, sample_weight: Any = None) -> tuple[str, float, bool]:
-        return name, mean(a, b, sample_weight), False
+    Args:
+        loss: a loss, or its text.
+        probabilities: whether the objective is one of LightGBM's own: then it gives a metric
+            probabilities, otherwise raw scores.
+    """
+    return partial(_metric_of_lightgbm, as_loss(loss), probabilities)
 
-    return metric
 
-
-def xgboost_metric(loss: str | Loss) -> Callable[..., tuple[str, float]]:
+def xgboost_metric(
+    loss: str | Loss, *, probabilities: bool = False
+) -> Callable[..., tuple[str, float]]:
     """Return the mean loss as a metric for ``xgboost.train(custom_metric=...)``.
 
     XGBClassifier wants a plain number of its ``eval_metric``: :func:`mean_loss`.
+
+    Args:
+        loss: a loss, or its text.
+        probabilities: whether the objective is one of XGBoost's own: then it gives a metric
+            probabilities, otherwise raw scores.
     """
-    mean = _metric(loss)
-    name = str(loss).replace(" ", "")  # XGBoost reads its own log line by line, word by word
-
-    def metric(scores: Any, rows: Any) -> tuple[str, float]:
-        return name, mean(scores, rows)
-
-    return metric
+    return partial(_metric_of_xgboost, as_loss(loss), probabilities)
 
 
-def mean_loss(loss: str | Loss) -> Callable[..., float]:
+def mean_loss(loss: str | Loss, *, probabilities: bool = False) -> Callable[..., float]:
     """Return a function of labels, raw scores and row weights, as scikit-learn's metrics are.
 
     It is the mean of :class:`Loss`: class weights are in the rows and in what they are divided by.
+
+    Args:
+        loss: a loss, or its text.
+        probabilities: whether it is given probabilities in place of raw scores, as XGBClassifier
+            does with an objective of its own.
     """
-    mean = _metric(loss)
-
-    def mean_loss(y_true: Any, scores: Any, sample_weight: Any = None) -> float:
-        return mean(y_true, scores, sample_weight)
-
-    return mean_loss
+    mean = partial(_mean, as_loss(loss), probabilities)
+    mean.__name__ = "mean_loss"  # type: ignore[attr-defined]  # which XGBClassifier shows
+    return mean
 
 
 def probabilities(scores: Any) -> Scores:
@@ -102,36 +111,74 @@ def probabilities(scores: Any) -> Scores:
     return found
 
 
+# Partial functions of these are pickled with the model that was trained by them. Both libraries
+# look at the number and the names of the arguments that are left.
+
+
 def _objective(
-    loss: str | Loss, factor: Callable[[int], float]
-) -> Callable[..., tuple[Scores, Scores]]:
-    made = as_loss(loss)
-
-    # Both libraries look at the number and the names of these arguments.
-    def objective(a: Any, b: Any, sample_weight: Any = None) -> tuple[Scores, Scores]:
-        scores, labels, weight = _arguments(a, b, sample_weight)
-        gradient, curvature = newton(made, scores, labels, weight)
-        if scores.ndim == 2:
-            curvature *= factor(scores.shape[1])
-        return gradient, curvature
-
-    return objective
+    loss: Loss, factor: Callable[[int], float], a: Any, b: Any, sample_weight: Any = None
+) -> tuple[Scores, Scores]:
+    scores, labels, weight = _arguments(a, b, sample_weight)
+    gradient, curvature = newton(loss, scores, labels, weight)
+    if scores.ndim == 2:
+        curvature *= factor(scores.shape[1])
+    return gradient, curvature
 
 
-def _metric(loss: str | Loss) -> Callable[..., float]:
-    made = as_loss(loss)
+def _factor_of_lightgbm(classes: int) -> float:
+    # LightGBM's own multi-class objective has this factor: its settings keep their meaning.
+    return classes / (classes - 1)
 
-    def mean(a: Any, b: Any, sample_weight: Any = None) -> float:
-        scores, labels, weight = _arguments(a, b, sample_weight)
-        rows = made.derivatives(two_columns(scores), labels, weight).value
-        # As torch's mean: over the weights of the labels' classes, which are in the rows already.
-        counted = (labels != made.ignore_index).astype(np.float64)
-        if made.weight is not None:
-            counted *= made.weight.double().numpy(force=True)[np.where(counted > 0, labels, 0)]
-        given = np.ones(len(rows)) if weight is None else np.asarray(weight, dtype=np.float64)
-        return float(rows.sum(dtype=np.float64) / np.dot(counted, given))
 
-    return mean
+def _factor_of_xgboost(classes: int) -> float:
+    # As above, but for two classes on one score, where XGBoost has p (1 - p) too.
+    return 2.0
+
+
+def _metric_of_lightgbm(
+    loss: Loss, probabilities: bool, a: Any, b: Any, sample_weight: Any = None
+) -> tuple[str, float, bool]:
+    known = getattr(b, "params", {}).get("objective", "none")
+    if not probabilities and known not in ("none", "null", "custom", "na"):
+        raise ParameterError(_PROBABILITIES.format(by=f"the objective {known!r}"))
+    return str(loss), _mean(loss, probabilities, a, b, sample_weight), False
+
+
+def _metric_of_xgboost(
+    loss: Loss, probabilities: bool, scores: Any, rows: Any
+) -> tuple[str, float]:
+    # XGBoost reads its own log line by line, word by word.
+    return str(loss).replace(" ", ""), _mean(loss, probabilities, scores, rows)
+
+
+def _mean(loss: Loss, probabilities: bool, a: Any, b: Any, sample_weight: Any = None) -> float:
+    scores, labels, weight = _arguments(a, b, sample_weight)
+    scores = _of_probabilities(scores) if probabilities else _of_scores(scores)
+    rows = loss.derivatives(scores, labels, weight).value
+    # As torch's mean: over the weights of the labels' classes, which are in the rows already.
+    counted = (labels != loss.ignore_index).astype(np.float64)
+    if loss.weight is not None:
+        counted *= loss.weight.double().numpy(force=True)[np.where(counted > 0, labels, 0)]
+    given = np.ones(len(rows)) if weight is None else np.asarray(weight, dtype=np.float64)
+    return float(rows.sum(dtype=np.float64) / np.dot(counted, given))
+
+
+def _of_scores(scores: Scores) -> Scores:
+    """Return raw scores (N, K), or say that they are probabilities, where three classes show it."""
+    several = scores.ndim == 2 and scores.shape[1] > 2 and len(scores) > 0
+    if several and (scores >= 0).all() and (np.abs(scores.sum(axis=1) - 1) < 1e-4).all():
+        raise ParameterError(_PROBABILITIES.format(by="an objective of the library's own"))
+    found: Scores = two_columns(scores)
+    return found
+
+
+def _of_probabilities(p: Scores) -> Scores:
+    """Return scores whose softmax is p, (N, K), or (N,) of class 1."""
+    p = np.stack([1 - p, p], axis=1) if p.ndim == 1 else p
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ParameterError("expected probabilities, got raw scores: leave probabilities=True out")
+    found: Scores = np.log(np.maximum(p, np.finfo(p.dtype).tiny))
+    return found
 
 
 def _arguments(a: Any, b: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
