@@ -203,3 +203,27 @@ def test_weights_that_are_not(weights, message):
 def test_too_few_classes():
     with pytest.raises(TheoryError, match="`classes` >= 2"):
         is_symmetric("CE", classes=1)
+
+
+@pytest.mark.parametrize("m", [0.05, 0.5, 1, 10, 1e5])
+@pytest.mark.parametrize("w", [[0.6, 0.4], [0.2, 0.45, 0.35], [0.18, 0.21, 0.11, 0.2, 0.13, 0.17]])
+def test_a_minimum_where_probabilities_tie(w, m):
+    # -log p' jumps where another probability becomes the largest. With the heaviest class largest,
+    # the risk falls towards u_i = w_i (m + 1), until some of them tie with it: those have one v.
+    first, *others = sorted(w, reverse=True)
+    v = np.linspace(1 / len(w), 1, 200_001)[:-1]
+    risks = []
+    for tied in range(len(w)):
+        free = np.array(others[tied:])
+        risk = -first * np.log((v + m) / (m + 1)) - sum(others[:tied]) * np.log(v / (m + 1))
+        if len(free):
+            left = np.maximum(1 - (tied + 1) * v, 1e-300)
+            u = left * (free / free.sum())[:, None]
+            risk = risk - free @ np.log(u / (m + 1))
+            risk[(u > v).any(axis=0) | (left < 1e-9)] = np.inf
+        else:
+            risk[1:] = np.inf  # all alike
+        risks.append(risk.min())
+    found = minimise_risk(f"EpsSoftmax(CE, m={m})", w)
+    assert found.risk == pytest.approx(min(risks), abs=1e-7)
+    assert not found.attained

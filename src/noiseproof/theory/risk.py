@@ -20,6 +20,7 @@ from noiseproof.theory.surroundings import undisturbed
 Weights = Sequence[float] | NDArray[np.floating] | Tensor
 
 _FINISHED = 128
+_HAIR = 1e-12  # what makes one of two equal logits the larger
 _ROUNDING = 1e-13  # of a sum of weighted losses, against its terms
 
 
@@ -175,6 +176,32 @@ class RiskSearch:
 
         z = newton(lambda z: self.risk(row(z)).sum(), start[face])
         self.see(row(z))
+        if self.loss.transforms:
+            self._finish_at_ties(face)
+
+    def _finish_at_ties(self, face: Tensor) -> None:
+        """The same with ever more of the heaviest classes tied, as long as that helps.
+
+        A loss that asks which probability is largest (:class:`EpsSoftmax`) jumps where two are, and
+        its infimum may be there, where the heaviest class is larger by next to nothing.
+        """
+        start, order = self.best_row, self.weights.argsort(descending=True)
+        order = order[face[order]]
+        first, least = one_hot(order[0], len(start))[face] * _HAIR, torch.inf
+        for tied in range(2, len(order) + 1):
+            place = torch.zeros(len(start), dtype=torch.int64)
+            place[order[tied:]] = torch.arange(1, len(order) - tied + 1)
+            place = place[face]  # of each class's logit: the tied ones share the first
+
+            def row(z: Tensor, place: Tensor = place) -> Tensor:
+                return start.masked_scatter(face, log_softmax(z[place] + first))[None]
+
+            top = start[order].max()
+            logits = torch.cat([top[None], start[order[tied:]].clamp_max(top)])
+            risk = float(self.see(row(newton(lambda z: self.risk(row(z)).sum(), logits))))
+            if risk > least:
+                return
+            least = risk
 
     def found(self) -> RiskMinimum:
         """Return what the search has come to."""
