@@ -30,7 +30,7 @@ def test_paper_recipes_are_the_released_ones():
 
 
 def test_every_field_but_the_name_moves_the_hash():
-    base = Recipe(network="mlp", epochs=2)
+    base = Recipe(network="mlp", epochs=2, schedule="exponential")
     others = {
         "network": "linear", "epochs": 3, "batch": 64, "lr": 0.02, "momentum": 0.8,
         "nesterov": True, "weight_decay": 0.1, "schedule": "constant", "decay": 0.5, "clip": 0.0,
@@ -84,6 +84,11 @@ def test_paper_has_no_deviations():
         ({"epochs": 2.5}, "expected epochs to be a whole number, got 2.5"),
         ({"hidden": 64}, "expected hidden to be a tuple, got 64"),
         ({"epoch": 3}, "a recipe has no 'epoch'; did you mean 'epochs'?"),
+        ({"decay": 0.9}, "decay has no effect with the schedule cosine: use exponential"),
+        (
+            {"hidden": (8,), "network": "linear"},
+            "hidden has no effect with the network linear: use mlp",
+        ),
     ],
 )
 def test_errors_say_what_is_wrong(fields, message):

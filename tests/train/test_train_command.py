@@ -93,6 +93,18 @@ def test_mistakes_are_one_line(capsys, tmp_path, data, options, message):
     assert message in err
 
 
+@pytest.mark.parametrize("name", ["crop", "shift", "flip", "rotation", "colour"])
+def test_columns_are_not_augmented(capsys, tmp_path, name):
+    table = tmp_path / "t.csv"
+    rows = [f"{i},{i % 3},{i % 2}" for i in range(40)]
+    table.write_text("\n".join(["a,b,label", *rows]))
+    code, _, err = run(capsys, "train", table, "--loss", "CE", "--augment", name)
+    assert code == 2
+    assert err.splitlines() == [
+        f"noiseproof: {name} augments images, but t has 2 columns; use --augment none"
+    ]
+
+
 def test_a_failed_run_says_so(capsys, tmp_path, data):
     out = tmp_path / "runs"
     # With so much decay every step multiplies the weights by 1e39, and float32 ends at 3e38.

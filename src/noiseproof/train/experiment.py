@@ -190,6 +190,11 @@ def prepare(
         raise ParameterError(
             f"{len(recipe.mean)} numbers in mean, but {name} has {data.train.shape[0]} {what}"
         )
+    if recipe.augment and len(data.train.shape) != 3:
+        raise ParameterError(
+            f"{recipe.augment[0]} augments images, but {name} has {data.train.shape[0]} columns; "
+            "use --augment none"
+        )
     if like is None or str(like.noise) != str(spec):
         like = _draw(data, recipe, objective, spec, seed, directory, like)
     return replace(like, loss=objective, noise=spec, recipe=recipe)

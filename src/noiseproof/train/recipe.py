@@ -23,6 +23,8 @@ METHODS = ("loss", "nlnl")
 WIDEST, DEEPEST = 1_000_000, 100
 #: So many epochs, samples or the like at most: more would never end.
 MOST = 1_000_000_000
+#: What has an effect with one value of another field only.
+_ONLY_WITH = {"hidden": ("network", "mlp"), "decay": ("schedule", "exponential")}
 AUGMENTATIONS = ("crop", "shift", "flip", "rotation", "colour")
 
 
@@ -151,7 +153,12 @@ class Recipe:
         network = given.get("network", self.network)
         if network not in NETWORKS:
             raise ParameterError(f"unknown network {network!r}{did_you_mean(network, NETWORKS)}")
-        return dataclasses.replace(self, **given)
+        changed = dataclasses.replace(self, **given)
+        for name, (field, only) in _ONLY_WITH.items():
+            chosen = getattr(changed, field)
+            if name in given and chosen != only:
+                raise ParameterError(f"{name} has no effect with the {field} {chosen}: use {only}")
+        return changed
 
     def changes(self, other: "Recipe") -> tuple[str, ...]:
         """Say where this recipe deviates from ``other``, a line each."""
