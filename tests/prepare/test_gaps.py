@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noiseproof.data.delimited import NO_NUMBER
+from noiseproof.data.delimited import NO_NUMBER, NO_VALUE
 from noiseproof.prepare.features import learn_features, reading
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
@@ -63,3 +63,33 @@ def test_marks_in_texts_of_every_type_are_gaps(dtype):
     assert learnt.names == ("x", "x missing")
     assert (found[:, 1] == (np.arange(40) % 4 == 1)).all()
     assert notes.lines == ["marks that are taken as missing: x ('?')"]
+
+
+@pytest.mark.parametrize("dtype", [object, "string", "category", "string[pyarrow]"])
+@pytest.mark.parametrize("word", [*NO_VALUE, "  "])
+def test_words_for_no_value_are_gaps_in_every_form_of_a_table(tmp_path, word, dtype):
+    colours = np.where(np.arange(40) % 4 == 1, word, np.where(np.arange(40) % 3, "red", "blue"))
+    text = np.where(np.arange(40) % 5 == 1, word, [f"a fine film of {n} days" for n in range(40)])
+    frame = pd.DataFrame({"colour": colours, "text": text, "x": PLAIN})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    learnt, expected, _ = features(tmp_path / "rows.csv")
+    frame = frame.astype({"colour": dtype, "text": dtype})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    ours, found, _ = features(tmp_path / "rows.parquet")
+    assert ours.describe()["columns"] == learnt.describe()["columns"]
+    np.testing.assert_array_equal(found.toarray(), expected.toarray())
+    for samples in (
+        read(tmp_path / "rows.parquet", labelled=False),
+        as_samples(frame, labelled=False),
+    ):
+        notes = Notes()
+        answers = learnt.transform(samples, notes)
+        np.testing.assert_array_equal(answers.toarray(), expected.toarray())
+        assert not notes.lines
+
+
+def test_a_column_of_blank_texts_is_empty():
+    frame = pd.DataFrame({"blank": ["", " "] * 20, "x": PLAIN})
+    notes = Notes()
+    learn_features(as_samples(frame, labelled=False), (), 0, notes)
+    assert "left out, empty: blank" in notes.lines

@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.prepare.columns import Category, Column, Date, Number
 from noiseproof.prepare.notes import Notes, shortlist
-from noiseproof.prepare.values import DECORATED, as_numbers, as_text, is_date, is_gap, which_first
+from noiseproof.prepare.values import (
+    DECORATED,
+    as_numbers,
+    as_text,
+    is_date,
+    is_gap,
+    which_first,
+    with_gaps,
+)
 from noiseproof.prepare.words import Words, count_words
 
 #: A category has a feature of its own if it is among this many most frequent ones ...
@@ -44,7 +52,7 @@ def understand(frame: Any, text: Collection[str], notes: Notes) -> list[Column |
     kept: list[Column | Words] = []
     for name in frame.columns:
         try:
-            kept.append(_understand(name, frame[name], name in text, notes))
+            kept.append(_understand(name, with_gaps(frame[name]), name in text, notes))
         except _Useless as useless:
             notes.add(f"left out, {useless}", name)
     if not kept:

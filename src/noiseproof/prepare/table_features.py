@@ -15,6 +15,7 @@ from noiseproof.prepare.columns import KINDS, Column, Number
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.sentences import Sentences
+from noiseproof.prepare.values import with_gaps
 from noiseproof.prepare.words import Words
 from noiseproof.progress import SILENT, Progress
 
@@ -204,5 +205,5 @@ def column_of(frame: Any, name: str) -> Any:
     import pandas as pd
 
     if name in frame.columns:
-        return frame[name]
+        return with_gaps(frame[name])
     return pd.Series(np.full(len(frame), np.nan), index=frame.index)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.delimited import NO_NUMBER
+from noiseproof.data.delimited import NO_NUMBER, NO_VALUE
 from noiseproof.prepare.forms import LARGEST
 
 #: Dates as texts: 2020-03-31 or 2020/3/31, and 31/3/2020, 31-3-2020 or 31.3.20, a time of day
@@ -56,6 +56,22 @@ def _bare(value: Any) -> Any:
     if isinstance(value, bool | np.bool_):
         return str(value)
     return value.strip() if isinstance(value, str) else value
+
+
+def with_gaps(column: Any) -> Any:
+    """Return a column in which blank texts, and words for no value, are gaps, as in a CSV.
+
+    Otherwise a model fitted to a CSV would take the same "" or "NA" of a frame or of a Parquet
+    file for a category that it has never seen.
+
+    >>> import pandas as pd
+    >>> with_gaps(pd.Series(["red", "", "NA", " ", "?"])).isna().tolist()
+    [False, True, True, True, False]
+    """
+    if column.dtype.kind in "biufcmM":
+        return column
+    gaps = np.array([isinstance(v, str) and v.strip() in NO_VALUE for v in column], dtype=bool)
+    return column.mask(gaps) if gaps.any() else column
 
 
 def is_gap(column: Any) -> NDArray[np.bool_]:
