@@ -19,10 +19,14 @@ from pathlib import Path
 
 if __name__ == "__main__":  # and not where pytest looks for doctests
     from noisy_tables import blobs
+    from PIL import Image
 
     from noiseproof.cli import main
     from noiseproof.fitting import fit as fit_module
+    from noiseproof.fitting.clean_folder import SIDE
     from noiseproof.fitting.fitted import Fitted
+    from noiseproof.fitting.reviewed import fingerprint
+    from noiseproof.prepare.image_files import read_image_folder
 else:
     Fitted = object
 
@@ -143,7 +147,7 @@ def walk(place, outputs, old, new, kind):
             "code": code,
             "lines": lines,
             "whole": [
-                "old" if n == b else "new" if n == a else "broken"
+                "old" if n == b else "new" if n == a else "broken" if n else "gone"
                 for n, b, a in zip(now, before, after, strict=True)
             ],
             "left": sorted(set(os.listdir(place)) - set(names)),
@@ -164,6 +168,19 @@ class Ready(Fitted):
     summary = {"data": "a summary"}  # noqa: RUF012
 
 
+def make_pictures(folder):
+    """Make pictures of two classes, and two reviews that move one and two of them."""
+    for at in range(6):
+        path = folder / "ab"[at % 2] / f"{at}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (8, 8), (40 * at, 0, 0)).save(path)
+    known = fingerprint(read_image_folder(folder, SIDE, labelled=True), 6, folder)
+    lines = ["row,given_label,decision,label,list,fingerprint"]
+    for name, row, given, new in (("some", "a/0.png", "a", "b"), ("all", "b/1.png", "b", "a")):
+        lines.append(f"{row},{given},other,{new},doubtful,{known}")
+        folder.with_name(f"{name}.csv").write_text("\n".join(lines))
+
+
 def whole_walk(place):
     """Return everything that is found, by command and kind of fault."""
     place.mkdir()
@@ -182,14 +199,17 @@ def whole_walk(place):
         return made["old" if seed else "new"]
 
     fit_module.fit = ready
+    make_pictures(place / "pictures")
     FAULTS.install()
     fit = ["fit", "pets.csv", "--label", "kind", "--out", "out", "--force"]
     predict = ["predict", "model", "--out", "p.csv", "--force"]
     clean = ["clean", "pets.csv", "--fit", "model", "--out", "c.csv", "--force", "--proposals"]
+    pictures = ["clean", "pictures", "--out", "c", "--force", "--reviewed"]
     commands = {
         "fit": (["out"], [*fit, "--seed", "1"], fit),
         "predict": (["p.csv"], [*predict, "few.csv"], [*predict, "pets.csv"]),
         "clean": (["c.csv", "c-changes.csv"], [*clean, "0.99"], [*clean, "0.5"]),
+        "clean folder": (["c", "c-changes.csv"], [*pictures, "some.csv"], [*pictures, "all.csv"]),
     }
     return {
         f"{name} {kind}": list(walk(place, *command, kind))

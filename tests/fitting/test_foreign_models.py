@@ -1,11 +1,13 @@
 """Models that were changed with care, manifest and all: refused in one line, at no great cost."""
 
+import errno
 import io
 import json
 import os
 import shutil
 import zipfile
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -163,6 +165,19 @@ def test_only_the_plain_files_of_the_manifest_are_opened(model, kind):
     else:
         (model / "model" / "more.npz").write_bytes(b"")
     assert "has changed since the fit" in refused(model)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "model/recipe.json", "model/features.json"])
+def test_what_may_not_be_read_is_not_called_damaged(model, monkeypatch, name):
+    read = Path.read_text
+
+    def closed(path, *arguments, **options):
+        if path == model / name:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return read(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "read_text", closed)
+    assert refused(model) == f"{model / name}: cannot be read (Permission denied)"
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1j, "text"], ids=str)

@@ -32,9 +32,7 @@ def pack_grid(grid: Grid, store: Store, folder: Path, force: bool = False) -> tu
     if disputes := [d for d in store.disputes.values() if d.place in places]:
         raise DataError(f"{count(len(disputes), 'disputed cell')} of {grid.name}: {disputes[0]}")
     if store.damaged and path.exists() and path.resolve().is_relative_to(store.path.resolve()):
-        raise DataError(
-            f"{path} is in a store with damage; choose another --out: {store.damaged[0]}"
-        )
+        raise DataError(f"{path} is in a store with damage; choose another --out")
     own = {f.record.key: f for f in reversed(found) if f.record.place in places}
     if not own:
         raise DataError(f"{store.path}: no record of {grid.name} to pack")

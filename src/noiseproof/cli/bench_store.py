@@ -55,14 +55,15 @@ def pack(
     from noiseproof.results import Store
 
     check_there(store)
-    kept, damaged = Store(store), dict[str, None]()
+    kept = Store(store)
     for name in expand(names):
-        path, records = pack_grid(load_grid(name), kept, out, force)
+        try:
+            path, records = pack_grid(load_grid(name), kept, out, force)
+        finally:
+            for line in kept.damaged:
+                warn(line)
         size = f"{path.stat().st_size / 1000:,.0f} kB"
         show(f"wrote {path}: {count(records, 'record')}, {size}")
-        damaged |= dict.fromkeys(kept.damaged)  # the next grid does not see what was set aside
-    for line in damaged:
-        warn(line)
 
 
 @group.command("unpack")
@@ -83,5 +84,7 @@ def unpack(
     written, there = unpack_store(kept, out)
     for line in kept.damaged:
         warn(line)
+    if not written + there:
+        raise DataError(f"{store}: no record to unpack")
     more = f", {there} were there already" if there else ""
     show(f"wrote {count(written, 'record')} to {out}{more}")

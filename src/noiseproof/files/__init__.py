@@ -2,6 +2,7 @@
 
     files.check_file(path, force)            raise at once what would fail after an hour of work
     files.write(path, content)               one file: the old one or the new one, never half of it
+    with files.writing(path, content):       a file about another one, which the block replaces
     files.check_folder(path, force)
     with files.replacing(path, force) as f:  a folder: write into ``f``, which becomes ``path``
     with files.locked(path, "this run"):     one process at a time; ``files.is_locked`` asks
@@ -22,7 +23,7 @@ from noiseproof.files.folder import replacing
 from noiseproof.files.lock import is_locked, locked
 from noiseproof.files.manifest import MANIFEST, not_ours, write_manifest
 from noiseproof.files.part import explained
-from noiseproof.files.single import write
+from noiseproof.files.single import write, writing
 from noiseproof.files.source import check_plain
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "replacing",
     "write",
     "write_manifest",
+    "writing",
 ]

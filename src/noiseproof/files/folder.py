@@ -17,7 +17,9 @@ _RENAME_EXCHANGE = 2
 
 
 @contextmanager
-def replacing(folder: str | Path, force: bool = False) -> Iterator[Path]:
+def replacing(
+    folder: str | Path, force: bool = False, outdated: Path | None = None
+) -> Iterator[Path]:
     """Write a folder that is the old one or the new one, whole, whenever the machine stops.
 
     Yields a new folder to write into, which takes its place at the end of the block; where the
@@ -26,6 +28,7 @@ def replacing(folder: str | Path, force: bool = False) -> Iterator[Path]:
     Args:
         folder: where it shall be; the folder above must exist.
         force: replace the folder that is there, if noiseproof wrote everything in it.
+        outdated: a file about the old folder, which goes just before the new one takes its place.
     """
     folder = Path(folder)
     check_folder(folder, force)
@@ -36,6 +39,8 @@ def replacing(folder: str | Path, force: bool = False) -> Iterator[Path]:
             for name in names:
                 sync(Path(root, name))
             sync(Path(root))
+        if outdated is not None:
+            outdated.unlink(missing_ok=True)
         if os.path.lexists(folder):
             ask_force(folder, force)  # another process may have been quicker
             made.chmod(folder.stat().st_mode & 0o777)

@@ -54,12 +54,11 @@ def _is_ours(name: str, path: Path, listed: dict[str, Any]) -> bool:
 
 def _listed(folder: Path, largest: int) -> dict[str, Any]:
     path = folder / MANIFEST
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > largest:
+        return {}
     try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > largest:
-            return {}
-        text = path.read_text(encoding="utf-8", errors="surrogateescape")
-        content = json.loads(text)
-    except (OSError, ValueError, RecursionError):
+        content = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+    except (ValueError, RecursionError):
         return {}
     ours = isinstance(content, dict) and content.get("written_by") == _WRITER
     files = content.get("files") if ours else None

@@ -1,19 +1,19 @@
 """One file, written whole or not at all."""
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from noiseproof.files.destination import ask_force
 from noiseproof.files.part import clean, explained, make_folder, part, sync
 
+Content = str | bytes | memoryview | Callable[[BinaryIO], object]
+
 
 def write(
-    path: str | Path,
-    content: str | bytes | memoryview | Callable[[BinaryIO], object],
-    force: bool = True,
+    path: str | Path, content: Content, force: bool = True, outdated: Path | None = None
 ) -> None:
     """Write a file that is the old one or the new one whenever the machine stops.
 
@@ -21,8 +21,20 @@ def write(
         path: where it shall be; missing folders are made.
         content: text (written as UTF-8), bytes, or a function that writes into an open file.
         force: replace what is there by then; otherwise that is an error, and it is left alone.
+        outdated: a file about the old one, which goes just before the new one takes its place.
     """
-    path = Path(path)
+    with writing(Path(path), content, force):
+        if outdated is not None:
+            outdated.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: Path, content: Content, force: bool = True) -> Iterator[None]:
+    """Write a file as :func:`write` does; it takes its place after the block, if that succeeds.
+
+    For a file about another, which the block replaces with this one as ``outdated``: whenever the
+    machine stops, no old file is about something new.
+    """
     with explained(path):
         make_folder(path.parent)
         clean(path)
@@ -35,6 +47,7 @@ def write(
             with suppress(OSError):  # who may read the old file may read the new one
                 os.chmod(made, path.stat().st_mode & 0o777)
             os.fsync(handle)
+            yield
             if force:
                 os.replace(made, path)
             else:

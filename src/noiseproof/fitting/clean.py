@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from noiseproof.errors import DataError, ParameterError
 from noiseproof.fitting.clean_folder import clean_folder
 from noiseproof.fitting.corrections import Change, Given, check_sources, corrections, listed
 from noiseproof.fitting.edit_text import edited
-from noiseproof.fitting.model import RECIPE, UNREADABLE
+from noiseproof.fitting.model import RECIPE
 from noiseproof.fitting.output import default_folder
 from noiseproof.fitting.reviewed import fingerprint
 from noiseproof.prepare.classes import Classes, Codes, encode
@@ -76,24 +77,25 @@ def clean(
     name = out.name if path.is_dir() else bare_name(out)
     changes_file = out.with_name(f"{name or 'clean'}-changes.csv")
     _check_kinds(path, out)
-    for made in (changes_file,) if path.is_dir() else (out, changes_file):
-        files.check_file(made, force, (path, reviewed))
+    for file in (changes_file,) if path.is_dir() else (out, changes_file):
+        files.check_file(file, force, (path, reviewed))
     folder = default_folder(path) if fit is None else Path(fit)
     if folder.exists() and folder.resolve() in out.resolve().parents:
         raise ParameterError(f"{out} would be inside the folder of the fit; choose another place")
+    made = out, changes_file
     if path.is_dir():
-        rows, changes = clean_folder(path, out, reviewed, folder, proposals, force)
+        rows, changes = clean_folder(path, made, reviewed, folder, proposals, force)
     else:
-        rows, changes = _table(path, out, label, reviewed, folder, proposals, encoding, force)
-    files.write(changes_file, listed(changes), force)
+        rows, changes = _table(path, made, label, reviewed, folder, proposals, encoding, force)
     return Cleaned(out, changes_file, rows, tuple(changes))
 
 
 def _table(
-    path: Path, out: Path, label: str | None, reviewed: str | Path | None, folder: Path,
-    proposals: float | None, encoding: str | None, force: bool,
+    path: Path, made: tuple[Path, Path], label: str | None, reviewed: str | Path | None,
+    folder: Path, proposals: float | None, encoding: str | None, force: bool,
 ) -> tuple[int, list[Change]]:  # fmt: skip
-    """Write a table again; return how many rows it has, and what was changed."""
+    """Write a table again, and its changes; return how many rows it has, and what was changed."""
+    out, changes_file = made
     label = label if label is not None else _label(folder, path)
     samples = read_table_file(path, label, Reading(encoding=encoding), alone=True)
     codes, classes = encode(samples.labels, f"{samples.name}, column {label!r}")
@@ -101,7 +103,10 @@ def _table(
     given = Given(range(len(samples)), codes, classes, samples.name, own)
     changes = corrections(given, reviewed, folder, proposals)
     new = {row: change.new for row, change in changes.items()}
-    files.write(out, _content(path, out, label, new, codes, classes, encoding), force)
+    content = _content(path, out, label, new, codes, classes, encoding)
+    told = listed(list(changes.values()))
+    with files.writing(changes_file, told, force):
+        files.write(out, content, force, outdated=changes_file if force else None)
     return len(samples), list(changes.values())
 
 
@@ -123,10 +128,10 @@ def _check_kinds(path: Path, out: Path) -> None:
 
 
 def _label(folder: Path, path: Path) -> str:
-    try:
-        found = json.loads((folder / "model" / RECIPE).read_text("utf-8"))["label"]
-    except UNREADABLE:
-        found = ""
+    recipe, found = folder / "model" / RECIPE, ""
+    if recipe.is_file():  # a pipe would be waited for
+        with suppress(ValueError, LookupError, TypeError, RecursionError):
+            found = json.loads(recipe.read_text("utf-8"))["label"]
     if not isinstance(found, str) or not found:
         raise ParameterError(
             f"{path}: which column has the labels? Give --label, or the folder of its fit by --fit"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from noiseproof import files
 from noiseproof.errors import ParameterError
-from noiseproof.fitting.corrections import Change, Given, corrections
+from noiseproof.fitting.corrections import Change, Given, corrections, listed
 from noiseproof.fitting.reviewed import fingerprint
 from noiseproof.prepare.classes import encode
 from noiseproof.prepare.file_names import shown
@@ -18,7 +18,7 @@ SIDE = 8
 
 def clean_folder(
     path: Path,
-    out: Path,
+    made: tuple[Path, Path],
     reviewed: str | Path | None,
     fit: Path,
     proposals: float | None,
@@ -27,9 +27,10 @@ def clean_folder(
     """Copy a folder, with corrected pictures in the folders of their classes.
 
     Every file is copied byte for byte, those that are no pictures too; a link is copied as what it
-    leads to if that is a picture of the data, and left out otherwise. Return how many pictures
-    there are, and what was changed.
+    leads to if that is a picture of the data, and left out otherwise. Beside it goes the list of
+    changes. Return how many pictures there are, and what was changed.
     """
+    out, changes_file = made
     one, other = path.resolve(), out.resolve()
     if one == other or one in other.parents or other in one.parents:
         raise ParameterError(f"{out}: neither inside {path} nor around it; choose another place")
@@ -48,10 +49,11 @@ def clean_folder(
     changes = corrections(given, reviewed, fit, proposals)
     every = sorted(_files(path, frozenset(names)))
     to = _places(every, {str(change.row): change.new for change in changes.values()})
-    with files.replacing(out, force) as made:
+    told, old = listed(list(changes.values())), changes_file if force else None
+    with files.writing(changes_file, told, force), files.replacing(out, force, old) as copy:
         for file, place in to.items():
-            (made / place).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path / file, made / place)
+            (copy / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path / file, copy / place)
     return len(names), list(changes.values())
 
 

@@ -120,8 +120,8 @@ def _proposed(
         raise DataError(
             f"{folder}: no fit of noiseproof's here, for --proposals; give --fit"
         ) from None
-    if SUSPECTS in files.not_ours(folder):
-        raise DataError(f"{listed}: has changed since the fit; fit again")
+    if changed := {SUMMARY, SUSPECTS} & set(files.not_ours(folder)):
+        raise DataError(f"{folder / max(changed)}: has changed since the fit; fit again")
     if theirs != given.fingerprint:
         raise DataError(f"{folder}: is the fit of other data than {given.data}")
     at = {str(name): place for place, name in enumerate(given.names)}

@@ -140,6 +140,8 @@ def load(folder: str | Path, encoder: str | None = None) -> Model:
         sizes = (model.features.width, len(model.classes))
     except DataError:
         raise
+    except OSError as error:
+        raise DataError(f"{error.filename or folder}: cannot be read ({error.strerror})") from None
     except UNREADABLE as error:
         raise DataError(f"{folder}: the model is damaged ({type(error).__name__})") from None
     if model.ensemble.sizes != sizes:
