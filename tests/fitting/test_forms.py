@@ -288,7 +288,7 @@ def test_no_rows_are_one_line(of_columns):
 def test_a_large_sparse_matrix_is_never_dense_whole():
     wide = sparse.random(40_000, 500, density=1e-3, format="csr", random_state=0)
     rows = np.zeros((60, 500), np.float32)
-    rows[:, 0] = np.arange(60) % 2
+    rows[:, 0] = np.arange(60) % 2 + 0.1 * (np.arange(60) % 3)
     model = RobustClassifier("CE").fit(rows, np.arange(60) % 2)
     import tracemalloc
 

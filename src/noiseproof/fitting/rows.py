@@ -14,8 +14,7 @@ from noiseproof.prepare.checks import Checked, check
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
 from noiseproof.prepare.groups import grouped
 from noiseproof.prepare.inputs import as_samples
-from noiseproof.prepare.leaks import labels_among
-from noiseproof.prepare.notes import shortlist
+from noiseproof.prepare.leaks import label_doubts
 from noiseproof.prepare.samples import Samples
 
 
@@ -90,25 +89,10 @@ def _labelled(
     unlabelled = len(samples) - len(places)
     if unlabelled:
         samples, codes = samples.take(places), codes[places]
-    samples.doubts += _doubts(samples, codes, getattr(y, "name", None))
+    samples.doubts += label_doubts(samples, codes, getattr(y, "name", None))
     names = tuple(samples.rows) if samples.rows else tuple(places.tolist())
     checked = check(samples, codes, classes, unlabelled)
     return Rows(samples, codes, classes, names, checked, seen, places, folder, own)
-
-
-def _doubts(samples: Samples, codes: Codes, name: Any) -> tuple[str, ...]:
-    """Return a line where labels seem to be among the inputs: by a column's values or its name."""
-    found = labels_among(samples, codes)
-    if found:
-        return (
-            f"columns that tell every label are learnt from: {shortlist(found)}; leave out what "
-            "was made from the labels",
-        )
-    if samples.kind == "table" and name in list(samples.inputs):
-        return (
-            f"{name} is called as the labels are, and is learnt from; leave it out if it has them",
-        )
-    return ()
 
 
 def _answered(X: Any, asked: Asked) -> Rows:

@@ -1,5 +1,6 @@
 """A scikit-learn classifier for labels that may be wrong."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from noiseproof.errors import DataError, ParameterError, did_you_mean
+from noiseproof.errors import DataError, DataWarning, ParameterError, did_you_mean
 from noiseproof.learn.ensemble import Ensemble, Member
 from noiseproof.learn.folds import alike, joined
 from noiseproof.learn.learn import MINUTES, Learned, learn
@@ -29,6 +30,9 @@ from noiseproof.parallel import one_thread
 from noiseproof.prepare.classes import Codes
 from noiseproof.prepare.forms import blocks_in_form, check_range, in_form, plain, prefers_sparse
 from noiseproof.prepare.groups import Groups
+from noiseproof.prepare.leaks import label_doubts
+from noiseproof.prepare.notes import shortlist
+from noiseproof.prepare.samples import Samples
 
 #: How scikit-learn should validate inputs.
 FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
@@ -94,9 +98,14 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             groups: (N,) what each row belongs to, such as a patient. Rows of one group are held
                 out together.
         """
+        given, name = X, getattr(y, "name", None)
         X, y = validate_data(self, plain(X), _labels(y), **FORM)
         check_classification_targets(y)
         check_range(X, "X")
+        self.columns_: list[Any] | None = _unnamed(given)
+        shown = Samples("X", given if hasattr(given, "iloc") else X)
+        for line in label_doubts(shown, np.unique(y, return_inverse=True)[1], name):
+            warnings.warn(line, DataWarning, stacklevel=2)
         self.sparse_: bool = prefers_sparse(X)
         X = in_form(X, self.sparse_)
         weights = None
@@ -170,6 +179,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> NDArray[np.float32]:
         """Return (N, K): the probability of each of ``classes_``."""
         check_is_fitted(self)
+        self._check_order(X)
         X = validate_data(self, plain(X), reset=False, **FORM)
         if self.ensemble_ is None:
             return np.ones((X.shape[0], 1), dtype=np.float32)
@@ -177,6 +187,19 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with one_thread():
             found = [self.ensemble_.probabilities(block) for block in blocks]
         return np.concatenate(found, dtype=np.float32)
+
+    def _check_order(self, X: Any) -> None:
+        """Refuse columns in another order; scikit-learn only looks at names that are text."""
+        names, known = _unnamed(X), self.columns_
+        if names is None or hasattr(self, "feature_names_in_"):
+            return
+        if known is None:  # fitted to an array, whose columns have numbers
+            known = sorted(names) if set(names) == set(range(len(names))) else names
+        if names != known:
+            raise DataError(
+                f"X: its columns are {shortlist(map(str, names))}, those of the fit "
+                f"{shortlist(map(str, known))}; give them in the same order, or as an array"
+            )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row."""
@@ -188,6 +211,12 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _unnamed(X: Any) -> list[Any] | None:
+    """Return the columns of a table whose names are not text; None of anything else."""
+    names = list(getattr(X, "columns", ()))
+    return None if all(isinstance(name, str) for name in names) else names
 
 
 def _labels(y: Any) -> Any:

@@ -16,7 +16,7 @@ from noiseproof.prepare.pictures import encode_array
 from noiseproof.prepare.read import read
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.table_files import split_label, tidy
+from noiseproof.prepare.table_files import column_name, split_label, tidy
 from noiseproof.progress import SILENT, counted
 
 
@@ -51,6 +51,16 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
         raise DataError(f"{counted(inputs.shape[0], 'row')} but {counted(len(y), 'label')}")
     samples = Samples("the data", inputs, y, doubts=blurred(X))
     return encode_array(samples, options.get("encoder"), options.get("progress", SILENT))
+
+
+def label_name(X: Any, y: Any) -> Any:
+    """Return what a table's column of labels is called once it is read, if y is its name.
+
+    Columns may have numbers, or the names of several levels.
+    """
+    if isinstance(y, bool) or not isinstance(y, int | float | np.number | tuple):
+        return y
+    return column_name(y) if y in list(getattr(X, "columns", ())) else y
 
 
 def _sized(y: Any) -> Any:
@@ -110,7 +120,8 @@ def _frame(frame: Any, y: Any, labelled: bool) -> Samples:
 def _beside(frame: Any, y: Any) -> Samples:
     """Return a table and labels that stand beside it; ``fit(frame, frame["y"])`` has them twice."""
     name = getattr(y, "name", None)
-    if not isinstance(name, str) or name not in frame.columns or frame.shape[1] == 1:
+    name = None if name is None else column_name(name)
+    if name not in frame.columns or frame.shape[1] == 1:
         return Samples("the table", frame, y)
     if not same_values(frame[name], y):
         return Samples("the table", frame, y)

@@ -7,12 +7,28 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from noiseproof.prepare.classes import Codes
+from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 
 #: In fewer rows than this a column may follow the labels by chance.
 FEW = 20
 #: Rows that are compared at a time; after the first ones few columns are left.
 ROWS = 1024
+
+
+def label_doubts(samples: Samples, codes: Codes, name: Any) -> tuple[str, ...]:
+    """Return a line where labels seem to be among the inputs: by a column's values or its name."""
+    found = labels_among(samples, codes)
+    if found:
+        return (
+            f"columns that tell every label are learnt from: {shortlist(found)}; leave out what "
+            "was made from the labels",
+        )
+    if isinstance(name, str) and samples.kind == "table" and name in list(samples.inputs):
+        return (
+            f"{name} is called as the labels are, and is learnt from; leave it out if it has them",
+        )
+    return ()
 
 
 def labels_among(samples: Samples, codes: Codes) -> tuple[str, ...]:

@@ -120,10 +120,14 @@ def _refuse(same: bool, name: str) -> None:
 
 
 def _numbers(samples: Samples) -> NDArray[np.float32]:
+    frame = samples.inputs
+    counted = [str(at) for at in range(frame.shape[1])]
+    if set(frame.columns) == set(counted):  # the numbers of the columns of an array
+        frame = frame[counted]
     try:
-        if any(dtype.kind in "mMc" for dtype in samples.inputs.dtypes):
+        if any(dtype.kind in "mMc" for dtype in frame.dtypes):
             raise TypeError("dates, times and complex numbers are none")
-        numbers = samples.inputs.to_numpy(np.float64, na_value=np.nan)
+        numbers = frame.to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         raise DataError(f"{samples.name}: the model reads rows of numbers alone") from None
     return np.asarray(as_inputs(numbers, samples.name))

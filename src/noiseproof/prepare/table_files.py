@@ -217,7 +217,7 @@ def _about(commas: tuple[str, ...]) -> tuple[str, ...]:
 
 def tidy(frame: Any, where: str) -> Any:
     """Return a table with rows counted from 0 and columns of different names."""
-    frame = frame.set_axis([_name(column) for column in frame.columns], axis=1)
+    frame = frame.set_axis([column_name(column) for column in frame.columns], axis=1)
     frame = frame.reset_index(drop=True)
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
@@ -238,7 +238,7 @@ def _is_span(column: Any) -> bool:
     return kind in ("timedelta", "timedelta64")
 
 
-def _name(column: Any) -> str:
+def column_name(column: Any) -> str:
     """Return what to call a column; that of a MultiIndex by all its levels."""
     parts = [str(part) for part in column] if isinstance(column, tuple) else [str(column)]
     return " ".join(part for part in parts if part) or str(column)
