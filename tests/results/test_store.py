@@ -10,12 +10,13 @@ import pytest
 from made_records import identified
 
 from noiseproof import data, train
+from noiseproof.bench.packing import unpack_store
 from noiseproof.errors import DataError, LockedError
 from noiseproof.files import locked
 from noiseproof.results import Record, RunFiles, Store, Summary, complete
 from noiseproof.results.key import experiment_key
-from noiseproof.results.pack import pack
-from noiseproof.results.run_files import lock_file
+from noiseproof.results.pack import pack, record_text
+from noiseproof.results.run_files import WORDS, lock_file
 from noiseproof.results.verify import verify_store
 
 ONE = train.Machine(threads=1)
@@ -270,6 +271,31 @@ def test_a_disk_may_spell_the_loss_otherwise(record, tmp_path):
         path.rename(path.with_name(path.name.replace("*", "_")))
     assert len(store.records()) == 2
     assert store.damaged == []
+
+
+def test_names_that_are_too_long_differ_where_the_runs_do(record, tmp_path):
+    """Two noises that flip no label have one identity, and shared a file."""
+    noises = [f"matrix:{'very-' * 30}\udce9\ud800/{name}.csv" for name in "ab"]
+    two = [
+        replace(record, noise=noise, matrix=h * 64) for noise, h in zip(noises, "cd", strict=True)
+    ]
+    store = Store(tmp_path / "runs")
+    paths = {store.put(one) for one in two}
+    assert {len(path.name) for path in paths} == {WORDS + len("-0123456789.json")}
+    assert store.records() == {one.key: one for one in two}
+    unpack_store(store, tmp_path / "again")
+    assert Store(tmp_path / "again").records() == store.records()
+    one, other = sorted(paths)
+    shutil.copy(one, other)
+    assert len(store.records()) == 1
+    assert "another run" in store.damaged[0]
+
+
+def test_long_names_as_they_were_cut_before(record, tmp_path):
+    long = identified(replace(record, dataset="x" * 120))
+    (tmp_path / f"{'x' * 100}-{long.identity[:10]}.json").write_text(record_text(long.to_dict()))
+    store = Store(tmp_path)
+    assert (store.records(), store.damaged) == ({long.key: long}, [])
 
 
 def test_rows_of_a_column_are_trained_with_the_same_labels(record, tmp_path):

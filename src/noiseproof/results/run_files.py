@@ -1,5 +1,6 @@
 """The files of a run: a checkpoint while it runs, then a record and, on request, a model."""
 
+import hashlib
 import os
 import re
 from dataclasses import dataclass
@@ -36,8 +37,7 @@ class RunFiles:
 
         Two experiments that differ in anything have different files.
         """
-        words = f"{run.dataset} {run.loss} {run.noise} seed{run.seed}"
-        return cls(out, file_name(words, run.identity))
+        return cls(out, file_name(_words(run), run.identity))
 
     @property
     def checkpoint(self) -> Path:
@@ -86,16 +86,14 @@ def is_run_file(path: Path) -> bool:
 
 
 def is_named(path: Path, record: Record) -> bool:
-    """Return whether a file has the name of a record: its data, noise, seed and hash.
+    """Return whether a file has the name of a record.
 
-    Not its loss: a disk that knows no ``*`` may have written that otherwise.
+    A disk that knows no ``*`` may have written something else for it, or nothing.
     """
-    own = RunFiles.of(path.parent, record)
-    if len(own.name) > WORDS + 10:  # cut off, or nearly
-        return path.stem.endswith(own.name[-10:])
-    end = file_name(f"{record.noise} seed{record.seed}", record.identity)
-    start = own.name[: len(file_name(record.dataset, "")) - 1]
-    return path.stem.startswith(start) and path.stem.endswith(end)
+    words = _words(record)
+    names = file_name(words, record.identity), _joined(_slug(words)[:WORDS], record.identity)
+    # The second is how long names were cut before they had a hash of their own.
+    return any(re.fullmatch(re.escape(name).replace(r"\*", ".{0,3}"), path.stem) for name in names)
 
 
 def lock_file(out: Path, key: str) -> Path:
@@ -124,7 +122,26 @@ def forget_torn(checkpoint: Path, identity: str) -> None:
 def file_name(words: str, identity: str) -> str:
     """Return words and a hash as the beginning of a file's name.
 
+    Words that are too long are cut, with a hash of all of them at the end: the same labels, and so
+    the same identity, may come from two noises.
+
     >>> file_name("digits AGCE(a=4, q=0.2) symmetric:0.4 seed1", "0123456789abcdef")
     'digits-AGCE-a=4-q=0.2-symmetric-0.4-seed1-0123456789'
     """
-    return f"{re.sub(r'[^a-zA-Z0-9_.+*=]+', '-', words).strip('-')[:WORDS]}-{identity[:10]}"
+    text = _slug(words)
+    if len(text) > WORDS:
+        whole = words.encode(errors="surrogatepass")  # a path may have bytes that are no text
+        text = _joined(text[: WORDS - 11], hashlib.sha256(whole).hexdigest())
+    return _joined(text, identity)
+
+
+def _words(run: Experiment | Record) -> str:
+    return f"{run.dataset} {run.loss} {run.noise} seed{run.seed}"
+
+
+def _slug(words: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9_.+*=]+", "-", words).strip("-")
+
+
+def _joined(text: str, digits: str) -> str:
+    return f"{text}-{digits[:10]}"
