@@ -156,13 +156,24 @@ def test_only_the_last_logits_are_computed_in_training():
 def test_a_model_whose_head_cannot_be_left_out():
     with pytest.raises(ParameterError, match="BertForSequenceClassification has no head"):
         compute_loss(LOSS, linear=made("sequences"))
-    capped = hf.Gemma2ForCausalLM(
-        hf.Gemma2Config(**LLAMA, head_dim=4, final_logit_softcapping=0.01, query_pre_attn_scalar=4)
-    )
+
+
+@pytest.mark.parametrize("name", ["Gemma2", "Granite", "Cohere", "OPT"])
+def test_a_model_that_changes_what_its_head_reads_or_returns(name):
+    # By nearly nothing, while its logits are as small as those of new weights are.
+    own = {
+        "Gemma2": {"final_logit_softcapping": 30.0, "head_dim": 4, "query_pre_attn_scalar": 4},
+        "Granite": {"logits_scaling": 1.0001},
+        "Cohere": {"logit_scale": 0.9999},
+        "OPT": {"ffn_dim": 16, "word_embed_proj_dim": 8},
+    }[name]
+    sizes = LLAMA if name != "OPT" else {k: v for k, v in LLAMA.items() if "key" not in k}
+    config = getattr(hf, f"{name}Config")(**sizes, **own)
+    model = getattr(hf, f"{name}ForCausalLM")(config).train()
     words, labels = examples("llama")
-    function = compute_loss(LOSS, linear=capped)
-    with pytest.raises(ParameterError, match="changes its logits after the last layer"):
-        function(capped.train()(input_ids=words), labels)
+    function = compute_loss(LOSS, linear=model)
+    with pytest.raises(ParameterError, match="its last layer reads or returns: leave `linear` out"):
+        function(model(input_ids=words), labels)
 
 
 def test_class_weights_weigh_the_items_of_every_micro_batch_alike():
