@@ -132,6 +132,7 @@ def test_a_map_by_name_and_a_lonely_class() -> None:
         (lambda: symmetric(10, 1.1), "expected a rate from 0 to 1, got 1.1"),
         (lambda: symmetric(10, -0.1), "expected a rate from 0 to 1, got -0.1"),
         (lambda: pair_flip(10, float("nan")), "expected a rate from 0 to 1, got nan"),
+        (lambda: symmetric(10, True), "expected a rate from 0 to 1, got True"),
         (lambda: symmetric(10, "much"), "expected a rate from 0 to 1, got 'much'"),
         (lambda: symmetric(1, 0.1), "expected at least 2 classes, got 1"),
         (lambda: identity(0), "expected at least 2 classes, got 0"),

@@ -169,6 +169,18 @@ def test_a_matrix_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             NoiseError,
             "T.csv, line 1: the classes are a, b, in this order, not b, a",
         ),
+        (
+            b"Dog,Cat\n0.9,0.1\n0.3,0.7\n",
+            ["cat", "dog"],
+            NoiseError,
+            "T.csv, line 1: the classes are cat, dog, in this order, not Dog, Cat",
+        ),
+        (
+            b"A,a\n0.9,0.1\n0.3,0.7\n",
+            ["a", "A"],
+            NoiseError,
+            "T.csv, line 1: the classes are a, A, in this order, not A, a",
+        ),
     ],
 )
 def test_a_file_that_is_not_a_matrix(

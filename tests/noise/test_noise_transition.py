@@ -39,6 +39,7 @@ def matrices(draw: st.DrawFn, classes: int | None = None) -> TransitionMatrix:
         ([[1]], "expected at least 2 classes, got 1"),
         (np.zeros((0, 0)), "expected at least 2 classes, got 0"),
         ([["a", "b"], ["c", "d"]], "expected a matrix of numbers"),
+        ([[1, 0], [0, 1, 0]], "expected rows of one length, got lists of different lengths"),
     ],
 )
 def test_what_is_not_a_transition_matrix_is_refused(matrix: object, message: str) -> None:

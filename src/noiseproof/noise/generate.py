@@ -1,5 +1,6 @@
 """The noise models of the paper and its literature, as transition matrices."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, get_args
 
@@ -134,9 +135,9 @@ def check_rate(rate: float) -> float:
     try:
         value = float(rate)
     except (TypeError, ValueError):
-        raise NoiseError(f"expected a rate from 0 to 1, got {rate!r}") from None
-    if not 0 <= value <= 1:
-        raise NoiseError(f"expected a rate from 0 to 1, got {value:g}")
+        value = math.nan
+    if isinstance(rate, bool) or not 0 <= value <= 1:
+        raise NoiseError(f"expected a rate from 0 to 1, got {rate!r}")
     return abs(value)  # turns -0 into 0, which is written without a sign
 
 

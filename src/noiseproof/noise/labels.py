@@ -27,7 +27,10 @@ def to_array(values: Any) -> NDArray[Any]:
     if np.ma.is_masked(values):
         count = int(np.ma.getmaskarray(values).sum())
         raise NoiseError(f"expected no masked values, got {count:,}; leave out their rows")
-    return np.asarray(values)
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise NoiseError("expected rows of one length, got lists of different lengths") from None
 
 
 def as_labels(labels: Any, classes: int | None = None) -> Integers:

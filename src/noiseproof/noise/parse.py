@@ -117,7 +117,7 @@ def _read(path: str, classes: int | None, names: tuple[str, ...] | None) -> Tran
     K = classes or len(lines)
     if header and len(header) != K:
         raise NoiseError(f"{path}, line 1: {len(header)} names for {K} classes")
-    if header and names and header != names and set(header) & set(names):
+    if header and names and _is_another_order(header, names):
         raise NoiseError(
             f"{path}, line 1: the classes are {_few(names)}, in this order, not {_few(header)}"
         )
@@ -134,6 +134,14 @@ def _read(path: str, classes: int | None, names: tuple[str, ...] | None) -> Tran
     return TransitionMatrix(
         check_matrix(rows, lambda i: f"{path}, line {lines[i][0]}"), names or header
     )
+
+
+def _is_another_order(header: tuple[str, ...], names: tuple[str, ...]) -> bool:
+    """Whether some are the same names, perhaps as ``Cat`` for ``cat``, and not all in place."""
+    if header == names or set(header) & set(names):
+        return header != names
+    found, known = ([name.casefold() for name in some] for some in (header, names))
+    return found != known and bool(set(found) & set(known))
 
 
 def _few(names: tuple[str, ...]) -> str:
