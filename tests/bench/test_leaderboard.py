@@ -161,7 +161,7 @@ def test_the_tuned_row_is_the_trial_that_held_out_labels_choose(grid, store):
 
 
 def test_a_grid_may_list_the_rows_in_another_order(grid, store):
-    turned = replace(grid, rows=grid.rows[::-1])
+    turned = replace(grid, name="turned", rows=grid.rows[::-1])
     records = store.records()
     once = board([Collected(grid, records)])
     twice = board([Collected(grid, records), Collected(turned, records)])
@@ -176,6 +176,20 @@ def test_what_does_not_count_is_said(grid, store, capsys):
     out, err = capsys.readouterr()
     assert "Not complete, so not counted" in out
     assert f"{path.name}.damaged: damaged, to be run again" in err
+
+
+def test_two_grids_of_one_name_are_not_taken_for_one_data_set(grid, store):
+    for other in (grid, replace(grid, name=f"leaderboard-{grid.name}")):
+        with pytest.raises(DataError, match="two grids are called 'small'"):
+            board([Collected(grid, store.records()), Collected(other, store.records())])
+
+
+def test_a_row_is_not_taken_for_a_trial_of_another(grid):
+    """The tuned number of CE was the one of a row called `CE #2`."""
+    rows = (*grid.rows, replace(grid.rows[1], name="CE #2"))
+    for ask in (lambda grid: grid.lines, lambda grid: grid.cells(), lambda grid: grid.places):
+        with pytest.raises(ParameterError, match="row 'CE #2' has the name of a trial"):
+            ask(replace(grid, rows=rows))
 
 
 def test_one_row_is_no_leaderboard(grid, store):

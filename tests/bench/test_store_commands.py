@@ -147,6 +147,16 @@ def test_what_does_not_count_is_said_by_every_command(
     assert (said in told) == (damage is not other_labels or not packs)
 
 
+def test_two_grids_of_one_name_are_not_packed_into_one_file(store, capsys, tmp_path):
+    text = 'dataset = "digits"\nnoises = ["none"]\nrows = {CE = "CE"}\n'
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.toml").write_text(text)
+    code, _, err = run(capsys, "pack", "a/mine.toml", "b/mine.toml", "--out", "packed", "--force")
+    assert (code, (tmp_path / "packed").exists()) == (2, False)
+    assert "two grids are called 'mine'" in err
+
+
 def test_a_store_without_records_is_not_unpacked_to_nothing(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()

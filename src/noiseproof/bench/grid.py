@@ -10,6 +10,7 @@ from noiseproof.bench.cell import MATRIX, Cell
 from noiseproof.bench.cells import Block, Cells
 from noiseproof.bench.source import LABEL, Source, find_source
 from noiseproof.bench.trials import draw_trials
+from noiseproof.bench.words import doubled
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.losses import loss as read_loss
 from noiseproof.losses.own import recorded_loss
@@ -109,7 +110,10 @@ class Grid:
     @cached_property
     def lines(self) -> tuple[Row, ...]:
         """The rows, each followed by its other trials."""
-        return tuple(line for row in self.rows for line in self.trials_of(row))
+        lines = tuple(line for row in self.rows for line in self.trials_of(row))
+        if name := doubled(line.name for line in lines):
+            raise ParameterError(f"{self.name}: row {name!r} has the name of a trial; rename it")
+        return lines
 
     def trials_of(self, row: Row) -> tuple[Row, ...]:
         """Return a row as given, then its other trials; what is recommended is not tuned."""

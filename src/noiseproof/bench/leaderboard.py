@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from noiseproof.bench.collect import Collected
 from noiseproof.bench.grid import Row
 from noiseproof.bench.grid_file import LEADERBOARD
+from noiseproof.bench.words import doubled
 from noiseproof.errors import DataError
 from noiseproof.extras import need
 from noiseproof.noise import stream
@@ -184,6 +185,8 @@ def board(collected: Sequence[Collected]) -> Board:
     rows = {row.name: row.loss for found in collected for row in found.grid.rows}
     if len(rows) < 2:
         raise DataError("a leaderboard ranks two rows or more")
+    if data := doubled(Column(found.grid.name, "").data for found in collected):
+        raise DataError(f"two grids are called {data!r}: give each file a name of its own")
     for found in collected:
         if not found.grid.trials:
             raise DataError(

@@ -1,4 +1,7 @@
-"""Results and durations in a few words."""
+"""Results, durations and names in a few words."""
+
+from collections import Counter
+from collections.abc import Iterable
 
 from noiseproof.results import Record
 
@@ -30,3 +33,12 @@ def count(number: int, what: str) -> str:
     ('1 cell', '1,234 cells')
     """
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def doubled(names: Iterable[str]) -> str | None:
+    """Return a name that comes twice; None where all are different.
+
+    >>> doubled(["CE", "MAE", "CE"])
+    'CE'
+    """
+    return next((name for name, number in Counter(names).items() if number > 1), None)

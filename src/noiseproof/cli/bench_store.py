@@ -9,7 +9,7 @@ import typer
 from noiseproof.cli.app import print_json, show, warn
 from noiseproof.cli.bench import StoreOption, check_there, group
 from noiseproof.cli.options import JsonOption
-from noiseproof.errors import DataError
+from noiseproof.errors import DataError, ParameterError
 
 
 @group.command("verify")
@@ -51,14 +51,17 @@ def pack(
     from noiseproof.bench import load_grid
     from noiseproof.bench.grid_file import expand
     from noiseproof.bench.packing import pack_grid
-    from noiseproof.bench.words import count
+    from noiseproof.bench.words import count, doubled
     from noiseproof.results import Store
 
     check_there(store)
+    grids = [load_grid(name) for name in expand(names)]
+    if name := doubled(grid.name for grid in grids):
+        raise ParameterError(f"two grids are called {name!r}: give each file a name of its own")
     kept = Store(store)
-    for name in expand(names):
+    for grid in grids:
         try:
-            path, records = pack_grid(load_grid(name), kept, out, force)
+            path, records = pack_grid(grid, kept, out, force)
         finally:
             for line in kept.damaged:
                 warn(line)
