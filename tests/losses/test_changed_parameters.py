@@ -2,7 +2,10 @@
 
 import copy
 import dataclasses
+import json
 import pickle
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -162,3 +165,37 @@ def test_weights_of_classes_may_be_set_later():
     loss.weight = weight
     assert loss(z, y) == nf.AGCE(a=1, q=0.5, weight=weight)(z, y)
     assert not list(loss.parameters())
+
+
+WRITE = """
+import json, pickle, sys
+import noiseproof as nf
+
+changed = json.loads(sys.argv[2])
+losses = [nf.loss(text) for text, _, _ in changed]
+for loss, (_, name, number) in zip(losses, changed, strict=True):
+    setattr(loss.terms[1], name, number)
+pickle.dump(losses, open(sys.argv[1], "wb"))
+"""
+READ = """
+import pickle, sys, torch
+
+z = torch.linspace(-2, 2, 20, dtype=torch.float64).reshape(4, 5)
+for loss in pickle.load(open(sys.argv[1], "rb")):
+    print(loss, loss(z, torch.arange(4)).item(), sep="=")
+"""
+
+
+def test_a_changed_sum_in_another_process(tmp_path):
+    changed = [
+        (f"NCE + 2*{loss}", name, inside(loss.domains()[name], 0.37)) for loss, name in NUMBERS
+    ]
+    for script in (WRITE, READ):
+        command = [sys.executable, "-c", script, str(tmp_path / "sums"), json.dumps(changed)]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    z = torch.linspace(-2, 2, 20, dtype=torch.float64).reshape(4, 5)
+    for line in told.splitlines():
+        text, _, value = line.rpartition("=")
+        expected = nf.loss(text)(z, torch.arange(4)).item()
+        assert float(value) == pytest.approx(expected, rel=1e-12), text
+    assert len(told.splitlines()) == len(changed)

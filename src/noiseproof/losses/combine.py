@@ -170,7 +170,7 @@ class RowSum(WeightedSum, RowLoss, register=False):
         """The sums of all terms, each once; as they are now, for a term may have been changed."""
         if torch.compiler.is_compiling():  # it shares what is alike itself, and keeps nothing
             return [f for term in self.losses for f in term.statistics]
-        if self._as_of != Declared.changes:
+        if self._as_of is not Declared.changes:
             self._share()
         return self._statistics
 

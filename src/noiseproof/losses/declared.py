@@ -23,8 +23,9 @@ class Declared:
 
     is_cross_entropy: ClassVar[bool]
     _buffers: dict[str, Any]
-    #: How often any loss has been changed after it was built: a sum keeps what it asked its terms.
-    changes: ClassVar[int] = 0
+    #: Another one whenever any loss has been changed: a sum keeps what it asked its terms. A count
+    #: would be the same by chance in another process, where a changed sum is unpickled.
+    changes: ClassVar[object] = object()
 
     @classmethod
     def parameters_declared(cls) -> list[dataclasses.Field[Any]]:
@@ -97,7 +98,7 @@ class Declared:
             super().__setattr__(name, value)
             return
         before, value = getattr(self, name), self.checked(name, value)
-        Declared.changes += 1
+        Declared.changes = object()
         if name == "weight":  # a parameter too is kept as a buffer
             self._buffers[name] = value
             return
