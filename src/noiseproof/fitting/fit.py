@@ -144,9 +144,9 @@ def fit(
         )  # fmt: skip
     matrix = features.transform(rows.samples, filled, progress)
     again = 0 if tested is None else tested.seen_in(rows.samples, features, matrix)
+    labels = settle(rows, known, reviewed)
     notes = _say(rows, [*treated.lines, *filled.lines], tested, progress)
 
-    labels = settle(rows, known, reviewed)
     heard = crowd.consult(
         rows.asked, matrix, aggregation, folds, seed, minutes, labels.checked, progress
     )

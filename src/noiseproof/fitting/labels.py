@@ -8,9 +8,15 @@ import numpy as np
 
 from noiseproof.crowd.with_features import Checked
 from noiseproof.fitting.crowd_result import Crowd
-from noiseproof.fitting.reviewed import Reviewed, match
+from noiseproof.fitting.reviewed import Reviewed, label_print, match
 from noiseproof.fitting.rows import Rows
 from noiseproof.prepare.classes import Codes
+
+#: Said where labels have changed that no decision of the review is about.
+CHANGED = (
+    "labels of rows that nobody reviewed have changed since the review: its random list cannot "
+    "tell how many are wrong now; it can for the file that was reviewed"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,4 +81,8 @@ def settle(rows: Rows, trusted: Any, reviewed: str | Path | None) -> Labels:
     # Labels that a crowd agrees on are estimates, and another one after a review.
     codes = rows.codes if rows.asked is None or len(rows.asked.names) == 1 else None
     decided = match(reviewed, names, codes, classes, rows.samples.name, rows.fingerprint)
-    return Labels(decided.as_given(rows.codes), decided.trusted, reviewed=decided)
+    given = decided.as_given(rows.codes)
+    if decided.labels and decided.labels != label_print(given, classes.names):
+        rows.samples.doubts += (CHANGED,)
+        given, decided = rows.codes, decided.without_sample(rows.codes)
+    return Labels(given, decided.trusted, reviewed=decided)

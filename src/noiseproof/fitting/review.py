@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from noiseproof.fitting.looks import Content
+from noiseproof.fitting.reviewed import LABELS, label_print
 from noiseproof.learn.learn import Suspects
 from noiseproof.noise import stream
 
@@ -57,17 +58,36 @@ def review_data(fitted: "Fitted") -> dict[str, Any]:
                predicted[row])
         for row, content in zip(rows, contents, strict=True)
     ]  # fmt: skip
-    before = fitted.reviewed.decisions if fitted.reviewed is not None else ()
     data = {
-        "fingerprint": fitted.fingerprint,
+        "fingerprint": _fingerprint(fitted),
         "classes": list(names),
         "rows": entries,
         "doubtful": [place[row] for row in doubtful],
         "random": [place[row] for row in random],
-        "before": [vars(one) for one in before],
+        "before": _before(fitted),
     }
     told = json.dumps([data["fingerprint"], fitted.seed, names, doubtful, random])
     return data | {"key": f"noiseproof-review-{hashlib.sha256(told.encode()).hexdigest()[:16]}"}
+
+
+def _before(fitted: "Fitted") -> list[dict[str, Any]]:
+    """Return what was decided before, about the labels as they are in this fit."""
+    reviewed = fitted.reviewed
+    if reviewed is None:
+        return []
+    if reviewed.sampled:
+        return [vars(one) for one in reviewed.decisions]
+    names, labels = fitted.model.coding.names, fitted.learned.labels
+    now = {str(row): names[label] for row, label in zip(fitted.rows, labels, strict=True)}
+    return [vars(one) | {"given": now[one.row], "random": False} for one in reviewed.decisions]
+
+
+def _fingerprint(fitted: "Fitted") -> str:
+    """Return what tells the data from others, and their labels too where these are given."""
+    if fitted.crowd is not None:  # its labels are estimates
+        return fitted.fingerprint
+    told = label_print(fitted.learned.labels, fitted.model.coding.names)
+    return f"{fitted.fingerprint}{LABELS}{told}"
 
 
 def _entry(

@@ -3,7 +3,7 @@
 The page that ``noiseproof fit`` writes exports one line for each row that was looked at:
 
     row,given_label,decision,label,list,fingerprint
-    17,cat,proposal,dog,doubtful,table-5f0c0b1d2e3a4958
+    17,cat,proposal,dog,doubtful,table-5f0c0b1d2e3a4958.1c9a77e0
 
 ``decision`` is keep, proposal, other or skip; ``list`` says through which list of the page the row
 came. Only rows of the random list stand for all rows.
@@ -13,7 +13,7 @@ import csv
 import hashlib
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,8 @@ from noiseproof.progress import counted
 COLUMNS = ("row", "given_label", "decision", "label", "list", "fingerprint")
 KEEP, PROPOSAL, OTHER, SKIP = DECISIONS = ("keep", "proposal", "other", "skip")
 DOUBTFUL, RANDOM = LISTS = ("doubtful", "random")
+#: What comes between the fingerprint of the rows and that of their labels.
+LABELS = "."
 #: Longest file that is read: a million rows.
 LONGEST = 200_000_000
 
@@ -62,6 +64,8 @@ class Reviewed:
         random: (M,) whether a row is of the random list.
         skipped: how many of each list were skipped: doubtful, random.
         decisions: the lines of the file, for the page to go on from.
+        labels: what :func:`label_print` said of the labels at the review; "" if it is not known.
+        sampled: whether the random list tells about the labels as they are.
     """
 
     rows: Codes
@@ -70,6 +74,8 @@ class Reviewed:
     random: NDArray[np.bool_]
     skipped: tuple[int, int] = (0, 0)
     decisions: tuple[Decision, ...] = ()
+    labels: str = ""
+    sampled: bool = True
 
     @property
     def changed(self) -> int:
@@ -115,6 +121,15 @@ class Reviewed:
         labels = codes.copy()
         labels[self.rows] = self.given
         return labels
+
+    def without_sample(self, codes: Codes) -> "Reviewed":
+        """Return the decisions about labels that have changed since: none counts as random.
+
+        How many of the labels were wrong at the review says nothing about those that there are
+        now.
+        """
+        none = np.zeros(len(self.rows), dtype=bool)
+        return replace(self, given=codes[self.rows], random=none, sampled=False)
 
     def informed(self, learned: Learned) -> EstimatedTransition:
         """Return the noise estimate that knows both lists.
@@ -172,6 +187,13 @@ def fingerprint(seen: Samples | None, rows: int, folder: Path | None) -> str:
         return f"pictures-{made.hexdigest()[:16]}"
     made.update(hashes(seen).tobytes())
     return f"{seen.kind}-{made.hexdigest()[:16]}"
+
+
+def label_print(codes: Codes, names: Sequence[str]) -> str:
+    """Return what tells labels from others: after a review, some may have been changed."""
+    made = hashlib.sha256("\0".join(names).encode("utf-8", "surrogatepass"))
+    made.update(codes.astype("<i8").tobytes())
+    return made.hexdigest()[:8]
 
 
 def read_decisions(path: str | Path) -> tuple[tuple[Decision, ...], str]:
@@ -253,7 +275,8 @@ def match(
         own: their fingerprint.
     """
     decisions, theirs = read_decisions(path)
-    if theirs != own:
+    rows_print, _, labels = theirs.partition(LABELS)
+    if rows_print != own:
         raise DataError(
             f"{path}: was made from other data than {data}; fit and review {data} first"
         )
@@ -289,4 +312,4 @@ def match(
     order = np.argsort(rows, kind="stable")
     places, old, new = (np.array(part, dtype=np.int64)[order] for part in (rows, given, true))
     drawn = np.array(random, dtype=bool)[order]
-    return Reviewed(places, old, new, drawn, (skipped[0], skipped[1]), decisions)
+    return Reviewed(places, old, new, drawn, (skipped[0], skipped[1]), decisions, labels)
