@@ -37,7 +37,7 @@ class Groups:
 
         >>> import pandas as pd
         >>> Groups.of(pd.Series(["ann", None, "bob", "ann", " "])).numbers.tolist()
-        [0, 3, 1, 0, 4]
+        [0, 2, 1, 0, 3]
         """
         codes, texts = as_text(column)
         gap = np.array([text == "" for text in texts] + [True])
@@ -60,7 +60,7 @@ class Groups:
     @property
     def numbers(self) -> Codes:
         """(N,) a number for each row, equal for rows of one group; rows of none have their own."""
-        alone = np.arange(len(self.codes)) - len(self.codes)
+        alone = np.arange(len(self.codes)) + len(self.texts)
         return np.unique(np.where(self.codes < 0, alone, self.codes), return_inverse=True)[1]
 
     def take(self, rows: Codes) -> "Groups":
