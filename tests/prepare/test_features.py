@@ -142,9 +142,7 @@ def test_spaces_around_numbers_are_nothing(space):
     assert (prepare(table(x=[f"{space}{x!r}{space}" for x in numbers.tolist()]))[1] == plain).all()
 
 
-@pytest.mark.parametrize(
-    "written", ["${:,.2f}", "{:.1f}%", "{:,.0f}", "({:.2f})", "\u2212{:.2f}", "{:.2f} €", "{:_.1f}"]
-)
+@pytest.mark.parametrize("written", ["{:,.0f}", "({:.2f})", "\u2212{:.2f}", "{:_.1f}"])
 def test_numbers_that_cannot_be_read_are_told(written):
     texts = [written.format(x) for x in RNG.uniform(1e4, 1e5, N)]
     notes = Notes()

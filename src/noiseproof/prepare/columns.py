@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.prepare.amounts import NUMBERS, Amounts
 from noiseproof.prepare.forms import LARGEST
 from noiseproof.prepare.notes import UNREADABLE, Notes
 from noiseproof.prepare.values import as_days, as_numbers, as_text, is_gap
@@ -32,6 +33,8 @@ class Number:
         missing: the share of values that were missing; where not 0, a second feature marks them.
         infinite: the share of values that were infinite, which count as missing.
         truth: the share of values that were true or false.
+        unit: the sign that every number has beside it, such as € or %; empty for plain numbers.
+        mark: the decimal mark of such numbers.
     """
 
     kind: ClassVar[str] = "number"
@@ -43,9 +46,21 @@ class Number:
     missing: float = 0.0
     infinite: float = 0.0
     truth: float = 0.0
+    unit: str = ""
+    mark: str = "."
+
+    def __post_init__(self) -> None:
+        if self.mark not in NUMBERS:
+            raise ValueError(f"mark: expected one of {' '.join(NUMBERS)}, got {self.mark!r}")
 
     @classmethod
-    def learn(cls, name: str, values: NDArray[np.float64], truth: float = 0.0) -> "Number":
+    def learn(
+        cls,
+        name: str,
+        values: NDArray[np.float64],
+        truth: float = 0.0,
+        written: Amounts | None = None,
+    ) -> "Number":
         """Measure a column that has at least two different values."""
         present = values[np.isfinite(values)]
         median, spread = _squashing(present)
@@ -53,7 +68,8 @@ class Number:
         infinite = float(np.isinf(values).mean())
         present = _squashed(present, median, spread)
         mean, std = float(present.mean()), _deviation(present)
-        return cls(name, median, mean, std, spread, missing, infinite, truth)
+        unit, mark = written or ("", ".")
+        return cls(name, median, mean, std, spread, missing, infinite, truth, unit, mark)
 
     @property
     def features(self) -> list[str]:
@@ -66,15 +82,26 @@ class Number:
         return [False, True][: len(self.features)]
 
     @property
+    def _what(self) -> str:
+        """What the values are, in words."""
+        return f"numbers like 1234{self.mark}5 {self.unit}" if self.unit else "numbers"
+
+    @property
     def _unread(self) -> float:
         """The share of values that cannot be read where nothing has changed since the fit."""
         return min(1.0, 2 * self.infinite / max(1 - self.missing + self.infinite, 1e-9))
 
-    def fill(self, column: Any, out: Block, notes: Notes) -> None:
-        """Write the features of a column into ``out`` (N, width); count what could not be read."""
+    def read(self, column: Any) -> NDArray[np.float64]:
+        """Return a column as numbers, NaN for what cannot be read as those of the fit were."""
+        if self.unit:
+            return Amounts(self.unit, self.mark).read(column)
         # Where there were numbers alone, and not of 0 and 1, true and false are a change.
         truth = self.truth > 0 or (not self.spread and 0 <= self.mean <= 1)
-        values = as_numbers(column, truth)
+        return as_numbers(column, truth)
+
+    def fill(self, column: Any, out: Block, notes: Notes) -> None:
+        """Write the features of a column into ``out`` (N, width); count what could not be read."""
+        values = self.read(column)
         absent, empty = ~np.isfinite(values), is_gap(column)
         values[absent] = self.median
         out[:, 0] = (_squashed(values, self.median, self.spread) - self.mean) / self.std
@@ -83,7 +110,7 @@ class Number:
         unread = absent & ~empty
         notes.tally(
             self.name, rows=len(values), missing=int(empty.sum()), often_missing=self.missing,
-            unread=int(unread.sum()), problem="cannot be read as numbers",
+            unread=int(unread.sum()), problem=f"cannot be read as {self._what}",
             examples=_first(column, unread), tolerated=max(UNREADABLE, self._unread),
         )  # fmt: skip
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.errors import DataError, ParameterError, did_you_mean
+from noiseproof.prepare.amounts import Amounts
 from noiseproof.prepare.columns import Category, Column, Date, Number
 from noiseproof.prepare.notes import Notes, shortlist
 from noiseproof.prepare.values import (
@@ -78,8 +79,8 @@ def _understand(name: str, column: Any, is_text: bool, notes: Notes) -> Column |
     return _text(name, column, notes) if is_text else _object(name, column, notes)
 
 
-def _number(name: str, column: Any) -> Number:
-    values = as_numbers(column)
+def _number(name: str, column: Any, written: Amounts | None = None) -> Number:
+    values = as_numbers(column) if written is None else written.read(column)
     present = values[np.isfinite(values)]
     if len(present) == 0:
         raise _Useless("infinite or too large throughout")
@@ -90,6 +91,8 @@ def _number(name: str, column: Any) -> Number:
     called = re.search(r"(^|[_\W])(id|idx|index|uuid|key|row)($|[_\W])|[a-z](Id|ID)$", name)
     if whole and len(values) > 2 and (called or high - low + 1 == len(values)):
         raise _Useless("a number for each row")
+    if written is not None:
+        return Number.learn(name, values, written=written)
     truth = np.isfinite(values) & np.isnan(as_numbers(column, truth=False))
     return Number.learn(name, values, float(truth.mean()))
 
@@ -113,6 +116,12 @@ def _object(name: str, column: Any, notes: Notes) -> Column | Words:
         return _number(name, column)
     if counts[dates].sum() >= ALIKE * filled:
         return _date(name, column, which_first(values))
+    written = Amounts.of(texts, counts, ALIKE * filled)
+    if written is not None:
+        example = next(text for text in texts if np.isfinite(written.read(pd.Series([text]))[0]))
+        mark = "a decimal comma" if written.mark == "," else "a decimal point"
+        notes.add(f"read as numbers of one unit, with {mark}", f"{name} ({example})")
+        return _number(name, column, written)
     if counts[values.str.fullmatch(DECORATED).to_numpy(bool)].sum() >= ALIKE * rows:
         example = texts[int(counts.argmax())]
         notes.add(

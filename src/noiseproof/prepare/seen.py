@@ -1,5 +1,6 @@
 """Which rows have the features of others, whatever types the values of either have."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from noiseproof.prepare.columns import Number
 from noiseproof.prepare.features import Preprocessor
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_features import TableFeatures, column_of
-from noiseproof.prepare.values import as_numbers
 
 
 def occur_in(
@@ -31,16 +31,17 @@ def occur_in(
     if rows.kind == others.kind == "images":
         # Compare pixels: computed features differ in their last bits from batch to batch.
         return np.isin(row_hashes(rows.inputs), row_hashes(others.inputs))
-    numbers = features.numbers if isinstance(features, TableFeatures) else frozenset()
-    if not numbers:
+    columns = features.columns if isinstance(features, TableFeatures) else ()
+    numbers = [column for column in columns if isinstance(column, Number)]
+    if not isinstance(features, TableFeatures) or not numbers:
         return np.isin(row_hashes(X), row_hashes(Z))
-    assert isinstance(features, TableFeatures)
     kept = np.flatnonzero(~features.of_kind(Number))
-    names, frames = sorted(numbers), (rows.inputs, others.inputs)
-    types = {name: _coarser(*(column_of(frame, name) for frame in frames)) for name in names}
+    frames = (rows.inputs, others.inputs)
+    types = [_coarser(*(column_of(frame, c.name) for frame in frames)) for c in numbers]
     ours, theirs = (
         # An odd factor, so that what differs here and agrees there does not cancel out.
-        _numbers(frame, types) * np.uint64(0x9E3779B97F4A7C15) + row_hashes(matrix[:, kept])
+        _numbers(frame, numbers, types) * np.uint64(0x9E3779B97F4A7C15)
+        + row_hashes(matrix[:, kept])
         for frame, matrix in zip(frames, (X, Z), strict=True)
     )
     return np.isin(ours, theirs)
@@ -53,11 +54,13 @@ def _coarser(one: Any, other: Any) -> np.dtype[Any]:
     return min([*floats, np.dtype(np.float64)], key=lambda dtype: dtype.itemsize)
 
 
-def _numbers(frame: Any, types: dict[str, np.dtype[Any]]) -> NDArray[np.uint64]:
+def _numbers(
+    frame: Any, columns: Sequence[Number], types: Sequence[np.dtype[Any]]
+) -> NDArray[np.uint64]:
     """Return a hash of some columns of numbers for each row; all gaps are the same."""
     values = np.empty((len(frame), len(types)))
-    for at, (name, dtype) in enumerate(types.items()):
+    for at, (column, dtype) in enumerate(zip(columns, types, strict=True)):
         with np.errstate(over="ignore"):
-            values[:, at] = as_numbers(column_of(frame, name)).astype(dtype)
+            values[:, at] = column.read(column_of(frame, column.name)).astype(dtype)
     values[~np.isfinite(values)] = np.nan
     return row_hashes(values)

@@ -89,8 +89,8 @@ class TableFeatures:
 
     @property
     def numbers(self) -> frozenset[str]:
-        """The columns that are numbers."""
-        return frozenset(c.name for c in self.columns if isinstance(c, Number))
+        """The columns that are plain numbers, without a unit beside each."""
+        return frozenset(c.name for c in self.columns if isinstance(c, Number) and not c.unit)
 
     def transform(self, samples: Samples, notes: Notes, progress: Progress = SILENT) -> Any:
         """Return the features of a table; a column that is missing counts as empty."""

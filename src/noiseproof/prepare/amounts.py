@@ -1,0 +1,112 @@
+"""Money and percentages: 2.680,83 €, $1,200.50, 53,0 %."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.prepare.forms import LARGEST
+from noiseproof.prepare.values import as_text
+
+PER = "%‰"
+CODES = "EUR USD GBP CHF JPY CNY INR CAD AUD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR RUB TRY KRW"
+UNIT = rf"[$€£¥₹₽₩₺₫₴{PER}]|{'|'.join(CODES.split())}"
+SIGN = "[-+\u2212]"
+#: An amount with its unit before or after it, a minus before either, or brackets for one.
+AMOUNT = re.compile(
+    rf"(?P<bracket>\()?\s*(?P<minus>{SIGN})?\s*(?P<before>{UNIT})?\s*(?P<inner>{SIGN})?"
+    rf"(?P<number>[0-9.,](?:[0-9.,'’\s]*[0-9])?)\s*(?P<after>{UNIT})?\s*(?(bracket)\))"
+)
+#: Numbers by their decimal mark: thousands are apart by one and the same other mark, or by none.
+NUMBERS = {
+    ".": re.compile(
+        r"(?:[0-9]+|[0-9]{1,3}(?P<mark>[,'’\s])[0-9]{3}(?:(?P=mark)[0-9]{3})*"
+        r"|[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3})?(?:\.[0-9]+)?"
+    ),
+    ",": re.compile(
+        r"(?:[0-9]+|[0-9]{1,3}(?P<mark>[.'’\s])[0-9]{3}(?:(?P=mark)[0-9]{3})*)?(?:,[0-9]+)?"
+    ),
+}
+
+
+class Amounts(NamedTuple):
+    """How the amounts of a column are written.
+
+    Args:
+        unit: the sign of a currency, or %.
+        mark: the decimal mark.
+    """
+
+    unit: str
+    mark: str
+
+    @classmethod
+    def of(cls, texts: Sequence[str], counts: NDArray[np.int64], least: float) -> "Amounts | None":
+        """Return how texts are written; None where they are no amounts, or not all of one unit.
+
+        Args:
+            texts: the different values.
+            counts: how often each one is there.
+            least: how many values have to be amounts, counted.
+
+        >>> Amounts.of(["$1,200.50", "-$3", "($0.99)"], np.array([1, 1, 1]), 3)
+        Amounts(unit='$', mark='.')
+        >>> Amounts.of(["1.200 €", "950 €"], np.array([1, 1]), 2)  # 1.200 is a thousand and more
+        Amounts(unit='€', mark=',')
+        >>> Amounts.of(["53,125 %", "7 %"], np.array([1, 1]), 2)
+        Amounts(unit='%', mark=',')
+        >>> Amounts.of(["3 €", "3 $"], np.array([50, 1]), 48)  # mixed: no numbers to compare
+        """
+        parts = [_parts(text) for text in texts]
+        units = {unit for unit, _, _ in parts if unit}
+        if len(units) != 1:
+            return None
+        (unit,) = units
+        read = {
+            mark: sum(
+                int(n)
+                for (_, number, _), n in zip(parts, counts, strict=True)
+                if number and NUMBERS[mark].fullmatch(number)
+            )
+            for mark in NUMBERS
+        }
+        if max(read.values()) < least:
+            return None
+        if read["."] != read[","]:
+            return cls(unit, max(read, key=lambda mark: read[mark]))
+        # All could be read either way: 1,200 is money and more than a thousand, 1,200 % is less.
+        used = {mark for mark in NUMBERS for _, number, _ in parts if mark in number}
+        if len(used) == 2:
+            return None
+        other = {".": ",", ",": "."}
+        mark = next(iter(used), ".")
+        return cls(unit, mark if unit in PER or not used else other[mark])
+
+    def read(self, column: Any) -> NDArray[np.float64]:
+        """Return a column as numbers: NaN for what is not written this way."""
+        codes, texts = as_text(column)
+        return np.array([self._number(text) for text in texts] + [np.nan])[codes]
+
+    def _number(self, text: str) -> float:
+        unit, number, minus = _parts(text)
+        if unit != self.unit or not NUMBERS[self.mark].fullmatch(number):
+            return np.nan
+        whole, _, part = number.partition(self.mark)
+        value = float(f"{re.sub('[^0-9]', '', whole) or '0'}.{part or '0'}")
+        if value > LARGEST:
+            return np.inf
+        return -value if minus else value
+
+
+def _parts(text: str) -> tuple[str, str, bool]:
+    """Return the unit, the number as it is written, and whether a minus is before it."""
+    found = AMOUNT.fullmatch(text.strip())
+    if found is None:
+        return "", "", False
+    before, after = found["before"], found["after"]
+    signs = [found[name] for name in ("bracket", "minus", "inner") if found[name]]
+    if (before is None) == (after is None) or len(signs) > 1:
+        return "", "", False
+    return before or after, found["number"], bool(signs) and signs[0] != "+"

@@ -1,0 +1,139 @@
+"""Money and percentages are numbers where a whole column is written one way."""
+
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import noiseproof as nf
+from noiseproof.errors import DataWarning
+from noiseproof.prepare.amounts import Amounts
+from noiseproof.prepare.columns import Number
+from noiseproof.prepare.kinds import understand
+from noiseproof.prepare.notes import Notes
+
+#: A way to write amounts: where the unit stands, the mark of thousands, the decimal mark.
+WAYS = [
+    ("${}", ",", "."), ("{} €", ".", ","), ("€ {}", "\u00a0", ","), ("{}\u202f€", "\u202f", ","),
+    ("CHF {}", "'", "."), ("{} EUR", "", "."), ("£{}", ",", "."), ("{}%", "", "."),
+    ("{} %", ".", ","), ("¥{}", ",", "."), ("{}‰", "", ","),
+]  # fmt: skip
+CENTS = st.lists(st.integers(-(10**12), 10**12), min_size=3, max_size=20)
+
+
+def written(cents: int, way: tuple[str, str, str], minus: str = "-") -> str:
+    shape, thousands, mark = way
+    whole, part = divmod(abs(cents), 100)
+    text = shape.format(f"{whole:,}".replace(",", thousands) + f"{mark}{part:02d}")
+    if cents >= 0:
+        return text
+    return f"({text})" if minus == "(" else minus + text
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(cents=CENTS, minus=st.sampled_from(["-", "\u2212", "("]))
+def test_amounts_are_read_as_they_are_written(
+    way: tuple[str, str, str], cents: list[int], minus: str
+) -> None:
+    texts = [written(one, way, minus) for one in cents]
+    found = Amounts.of(texts, np.ones(len(texts), dtype=np.int64), len(texts))
+    assert found is not None
+    values = found.read(pd.Series(texts))
+    assert values == pytest.approx(np.array(cents) / 100, rel=1e-15)
+
+
+PRICES = [f"{1 + at * 37.5:,.2f}" for at in range(40)]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"${p}" for p in PRICES[:20]] + [f"€{p}" for p in PRICES[20:]],  # two currencies
+        [f"${p}" for p in PRICES[:39]] + ["€3.00"],  # one other is enough
+        [f"{at}%" for at in range(20)] + [f"{at / 100}" for at in range(20)],  # half are shares
+        [f"{at},125 €" for at in range(20)] + [f"{at}.125 €" for at in range(20)],  # two marks
+        [f"$ {at} off" for at in range(40)],
+    ],
+)
+def test_columns_that_are_not_of_one_form_are_no_numbers(texts: list[str | None]) -> None:
+    frame = pd.DataFrame({"x": texts, "more": np.random.default_rng(0).normal(size=len(texts))})
+    kinds = {column.name: column for column in understand(frame, (), Notes())}
+    assert not isinstance(kinds.get("x"), Number)
+
+
+@pytest.mark.parametrize(
+    ("texts", "first"),
+    [
+        (["$1,200", "$950", "$12,000", "$1,250"], 1200.0),
+        (["1.200 €", "950 €", "12.000 €", "1.250 €"], 1200.0),
+        (["53,125 %", "7 %", "3,500 %", "2 %"], 53.125),
+        (["₹1,20,000", "₹95,000", "₹12,00,000.50", "₹2"], 120000.0),
+        (["$.50", "$1.25", "$3", "$2"], 0.5),
+        (["1 200 €", "950 €", "3 000 000 €", "2 €"], 1200.0),
+    ],
+)
+def test_marks_that_may_be_either_go_by_what_is_usual(texts: list[str], first: float) -> None:
+    found = Amounts.of(texts, np.ones(len(texts), dtype=np.int64), len(texts))
+    assert found is not None
+    assert found.read(pd.Series(texts))[0] == first
+
+
+def rows() -> tuple[pd.DataFrame, np.ndarray]:
+    numbers = np.random.default_rng(0)
+    price, share = 2000 * numbers.random(120), 100 * numbers.random(120)
+    euros = [f"{p:,.2f} €".translate(str.maketrans(",.", ".,")) for p in price]
+    euros[::10] = [""] * 12
+    return pd.DataFrame({"price": euros, "share": [f"{s:.1f}%" for s in share]}), share > 50
+
+
+@pytest.mark.parametrize("separator", [";", ",", "\t"])
+def test_a_model_keeps_how_they_are_written(tmp_path: Path, separator: str) -> None:
+    frame, high = rows()
+    frame.assign(y=high).to_csv(tmp_path / "train.csv", sep=separator, index=False)
+    fitted = nf.fit(tmp_path / "train.csv", "y", learners="linear")
+    assert len(fitted.model.features.names) == 3  # price, whether it is missing, share
+    assert fitted.noisy.value > 0.9
+    assert any(note.startswith("read as numbers of one unit") for note in fitted.notes)
+    fitted.save(tmp_path / "out")
+    model, expected = nf.load(tmp_path / "out"), fitted.predict_proba(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(model.predict_proba(frame), expected)
+        assert np.array_equal(model.predict_proba(frame[5:6]), expected[5:6])
+        frame.to_parquet(tmp_path / "new.parquet")
+        assert np.array_equal(model.predict_proba(tmp_path / "new.parquet"), expected)
+        frame.to_csv(tmp_path / "new.csv", sep=separator, index=False)
+        assert np.array_equal(model.predict_proba(tmp_path / "new.csv"), expected)
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        [1200.5] * 40,
+        ["1200.50"] * 40,
+        ["$1,200.50"] * 40,
+        ["1,200.50 €"] * 40,
+        ["12 %"] * 40,
+    ],
+)
+def test_amounts_that_are_written_another_way_are_told_and_not_guessed(now: list[object]) -> None:
+    frame, high = rows()
+    fitted = nf.fit(frame, high, learners="linear")
+    other = frame[:40].assign(price=now)
+    with pytest.warns(
+        DataWarning, match=r"price: 40 of 40 .* cannot be read as numbers like 1234,5 €"
+    ):
+        fitted.predict(other)
+
+
+def test_what_cannot_be_read_is_no_number_and_huge_ones_are_infinite() -> None:
+    dollars = Amounts("$", ".")
+    read = dollars.read(pd.Series(["$5", "5", "$5 €", "--$5", "($5", "$", "$1e5", None, "$1,5", 7]))
+    assert read[0] == 5
+    assert np.isnan(read[1:]).all()
+    assert math.isinf(dollars.read(pd.Series(["$" + "9" * 60]))[0])
