@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -324,3 +325,28 @@ def test_a_deleted_working_directory_is_one_line(home, tmp_path):
         assert found.returncode == 2
         assert len(found.stderr.splitlines()) == 1
         assert "Traceback" not in found.stderr
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+@pytest.mark.parametrize("embedded", [False, True])
+def test_files_of_spectra_are_read(tmp_path, separator, embedded):
+    """Wavelengths above the columns are names, whether a model is of an array or of a table."""
+    rng = np.random.default_rng(0)
+    names = [f"{400.5 + 0.5 * at:.1f}" for at in range(24)]
+    y = np.array(["dry", "wet"])[np.arange(60) % 2]
+    X = rng.normal(size=(60, 24)) + 2 * (np.arange(60) % 2)[:, None] * (np.arange(24) > 12)
+    frame, path = pd.DataFrame(X.round(3), columns=names), tmp_path / "a.csv"
+    decimal = "," if separator == ";" else "."
+    frame.assign(y=y).to_csv(path, index=False, sep=separator, decimal=decimal)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = fit(frame.to_numpy(), y, learners="linear") if embedded else fit(
+            path, "y", learners="linear"
+        )  # fmt: skip
+        frame.to_csv(path, index=False, sep=separator, decimal=decimal)
+        found = predict_file(fitted.model, path, tmp_path / "out.csv")
+        assert found.rows == 60
+        assert not found.warnings
+        assert np.array_equal(fitted.predict(path), fitted.predict(frame))
+        if not embedded:
+            assert np.array_equal(fitted.predict(frame[names[::-1]]), fitted.predict(frame))

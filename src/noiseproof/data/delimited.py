@@ -26,8 +26,6 @@ NO_VALUE = ("", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"
 MARK = "="
 #: An integer as every program writes it; digits of other scripts would not come back.
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
-#: A number; one that repeats is numbered as a name would be, 0.5 and 0.5.1.
-NUMBER = re.compile(r"\s*[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?(\.[0-9]+)?\s*")
 #: What may separate columns.
 MARKS = ",;\t"
 #: How R writes a table of one column: rows begin with a name in quotes that has no column.
@@ -286,23 +284,6 @@ def separator_of(text: str) -> str:
     if any(mark in header for mark in MARKS) or NAMED_ROW.match(text):
         return max(MARKS, key=header.count)
     return next((mark for mark in MARKS if not re.search(rf"{mark}[^\r\n]", rows)), MARKS[0])
-
-
-def are_values(names: Collection[str]) -> bool:
-    """Return whether names of columns look like a row of numbers: then a header may be missing.
-
-    Numbers from some start on, one after the other, are names: pixels, or years.
-
-    >>> are_values(["5.1", "3.5", "1.4", "0.2"]), are_values(["3", "0", "0.1", "7"])
-    (True, True)
-    >>> are_values(["0", "1", "2"]), are_values(["Unnamed: 0", "2019", "2020"]), are_values(["x"])
-    (False, False, False)
-    """
-    named = [name for name in names if not re.fullmatch(r"Unnamed: \d+", name)]
-    if not named or not all(NUMBER.fullmatch(name) for name in named):
-        return False
-    first = int(named[0]) if named[0].isdecimal() else 0
-    return named != [str(first + place) for place in range(len(named))]
 
 
 def as_labels(texts: "pd.Series") -> Any:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from noiseproof.data.decimal_commas import CommaLook, read_decimal_commas
-from noiseproof.data.delimited import Delimited, are_values
+from noiseproof.data.delimited import Delimited
+from noiseproof.data.header import is_headless
 from noiseproof.data.memory import Budget, check_fits
 from noiseproof.data.table import (
     PARQUET,
@@ -68,7 +69,7 @@ def read_table_file(
     samples = _samples(path, _joined(tables), label, labelled, alone)
     if unread:
         samples.doubts = (f"columns in the names of folders are not read: {shortlist(unread)}",)
-    if table_suffix(path) not in PARQUET and not path.is_dir() and are_values(list(samples.inputs)):
+    if table_suffix(path) not in PARQUET and not path.is_dir() and is_headless(samples.inputs):
         samples.doubts += (f"{samples.name}: {HEADLESS}",)
     return samples
 
@@ -110,8 +111,6 @@ def _text_blocks(
     progress: Progress,
 ) -> Iterator[Samples]:
     file = Delimited.look(path, table_suffix(path) or ".csv", how.encoding)
-    if wanted is None and are_values(file.columns):
-        raise DataError(f"{path}: {HEADLESS}")
     size = path.stat().st_size
     only = _only(file.columns, wanted)
     numbers = [name for name in only if wanted is None or name in wanted - {*how.texts}]
@@ -122,6 +121,7 @@ def _text_blocks(
     else:
         commas = set()
     found: dict[str, None] = {}
+    first = True
     # All columns are parsed: of a row with too many fields, pandas would drop some without a word.
     for whole in file.frames(
         texts={*how.texts, *commas}, rows=rows,
@@ -129,6 +129,9 @@ def _text_blocks(
     ):  # fmt: skip
         frame = whole[only].copy(deep=False)
         found |= dict.fromkeys(read_decimal_commas(frame, list(commas), commas))
+        if wanted is None and first and is_headless(frame):
+            raise DataError(f"{path}: {HEADLESS}")
+        first = False
         yield Samples(
             shown(path.name), frame, notes=_about(tuple(found)), commas=tuple(found),
             others=_others(file.columns, only, label),
