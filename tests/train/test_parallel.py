@@ -9,11 +9,13 @@ from contextlib import suppress
 import pytest
 import torch
 from tiny_runs import write_npz
+from torch import nn
 
 from noiseproof.cli import main
 from noiseproof.errors import ParameterError
 from noiseproof.results import Record
 from noiseproof.train import Machine, World
+from noiseproof.train.parallel import synchronise
 
 # One step over all 161 samples, an odd number, so that the processes' parts differ in size;
 # momentum and decay off, so that the weights move by the gradient itself. cnn4 has batch norms.
@@ -58,6 +60,27 @@ def test_two_processes_have_the_gradients_of_one(tmp_path):
     assert other.loss == pytest.approx(ours.loss, abs=1e-6)
     assert other.train_accuracy == ours.train_accuracy
     assert other.corrupted_part == ours.corrupted_part
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("shape", [(6, 3), (6, 3, 4, 4)])
+def test_the_batch_norm_of_all_processes_in_any_precision(monkeypatch, dtype, shape):
+    monkeypatch.setattr(torch.distributed, "all_reduce", lambda values: None)  # one is all of them
+    torch.manual_seed(0)
+    kind = nn.BatchNorm2d if len(shape) == 4 else nn.BatchNorm1d
+    found = []
+    for whole in (False, True):
+        network = nn.Sequential(kind(3))
+        network = synchronise(network, torch.device("cpu")) if whole else network
+        x = torch.randn(shape, generator=torch.Generator().manual_seed(1)).to(dtype)
+        x.requires_grad_()
+        y = network(x)
+        (y.float() ** 3).sum().backward()
+        assert y.dtype == dtype
+        found.append([y.detach(), x.grad, network[0].weight.grad, *network.state_dict().values()])
+    close = {"rtol": 1e-4, "atol": 1e-5} if dtype == torch.float32 else {"rtol": 0.02, "atol": 0.05}
+    for a, b in zip(*found, strict=True):
+        torch.testing.assert_close(a, b, **close)
 
 
 def test_parts_are_the_whole():

@@ -153,6 +153,7 @@ class _WholeBatchNorm(_BatchNorm):
         assert self.running_mean is not None
         assert self.running_var is not None
         assert self.num_batches_tracked is not None
+        given, x = x.dtype, x.float()  # as torch's own does under autocast
         dims = [d for d in range(x.ndim) if d != 1]
         view = [1, -1, *[1] * (x.ndim - 2)]
         here = x.new_full((1,), x.numel() / x.shape[1])
@@ -168,4 +169,4 @@ class _WholeBatchNorm(_BatchNorm):
             self.running_mean.lerp_(mean, rate)
             self.running_var.lerp_(variance * (count / (count - 1)), rate)
         scale = (variance + self.eps).rsqrt() * self.weight
-        return centred * scale.view(view) + self.bias.view(view)
+        return (centred * scale.view(view) + self.bias.view(view)).to(given)
