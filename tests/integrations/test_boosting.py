@@ -178,6 +178,23 @@ def test_the_metric_of_the_libraries_own_objectives_is_theirs(classes):
             boosting.mean_loss("CE")(y, model.predict_proba(X))
 
 
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set'")
+@pytest.mark.parametrize("classes", [2, 10])
+def test_without_a_metric_of_its_own_lightgbm_stops_by_ours(classes):
+    # As the docs say it: its own, of raw scores, would stop after a few trees.
+    X, Xt, y, yt = table(classes)
+    model = lightgbm.LGBMClassifier(
+        n_estimators=60, objective=boosting.lightgbm_objective(ROBUST), metric="None", verbosity=-1,
+        n_jobs=1, reg_lambda=1.0, num_leaves=7,
+    )  # fmt: skip
+    metric = boosting.lightgbm_metric(ROBUST)
+    stop = lightgbm.early_stopping(3, verbose=False)
+    model.fit(X, y, eval_set=[(Xt, yt)], eval_metric=metric, callbacks=[stop])
+    assert list(model.evals_result_["valid_0"]) == [ROBUST]
+    curve = model.evals_result_["valid_0"][ROBUST]
+    assert model.best_iteration_ == 1 + int(np.argmin(curve)) > 20
+
+
 @pytest.mark.filterwarnings("ignore:Cannot compute class probabilities")
 @pytest.mark.parametrize("classes", [2, 10])
 def test_a_model_is_pickled_with_its_objective_and_metric(classes):

@@ -39,7 +39,8 @@ def lightgbm_objective(loss: str | Loss) -> Callable[..., tuple[Scores, Scores]]
     """Return an objective for LightGBM: ``lightgbm.train({"objective": ...})`` or LGBMClassifier.
 
     LightGBM knows no probabilities of an objective that it does not know: it predicts raw scores,
-    and :func:`probabilities` turns them into probabilities.
+    and :func:`probabilities` turns them into probabilities. LGBMClassifier with an ``eval_set``
+    wants ``metric="None"``: the log loss that it would add reads raw scores as probabilities.
 
     ``lightgbm.Dataset`` turns labels and weights that are NaN into 0, with its own objectives too,
     before anybody else sees them: look for them first.
