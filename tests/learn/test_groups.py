@@ -82,7 +82,7 @@ def test_folds_share_rows_and_classes_evenly_though_groups_differ_in_size(seed: 
     assert ones.max() < 0.28
 
 
-def test_copies_link_groups_unless_they_would_link_most_of_them() -> None:
+def test_copies_link_groups_unless_they_would_link_most_rows() -> None:
     group = np.arange(100) // 2
     assert len(np.unique(joined(np.arange(100), group))) == 50
     copies = np.arange(100)
@@ -91,6 +91,7 @@ def test_copies_link_groups_unless_they_would_link_most_of_them() -> None:
     assert of[0] == of[1] == of[98] == of[99]
     assert len(np.unique(of)) == 49
     assert len(np.unique(joined(np.arange(100) % 3, group))) == 50
+    assert len(np.unique(joined(np.arange(99) // 3, np.arange(99)))) == 33  # each of its own group
 
 
 @pytest.mark.parametrize("groups", [2, 3])

@@ -67,18 +67,20 @@ def _usual(labels: Labels, unit: Labels) -> Labels:
 def joined(copies: Labels, groups: Labels) -> Labels:
     """Return (N,) a number for each row, equal for rows of one group and for copies of them.
 
-    Where copies would chain most groups to one another, equal rows are different cases.
+    Where copies would chain most rows to one another, equal rows are different cases.
 
-    >>> joined(np.array([0, 1, 1, 2, 3]), np.array([7, 7, 8, 8, 9]))
-    array([0, 0, 0, 0, 1])
+    >>> joined(np.array([0, 1, 1, 2, 3, 4]), np.array([6, 7, 8, 8, 9, 9]))
+    array([0, 1, 1, 1, 2, 2])
     """
     _, copy = np.unique(copies, return_inverse=True)
     kinds, group = np.unique(groups, return_inverse=True)
     rows = np.arange(len(copy))
     first = with_copies(rows, copy)  # each row is linked to its first copy, by their groups
     links = sparse.coo_matrix((np.ones(len(rows)), (group, group[first])), shape=(len(kinds),) * 2)
-    count, of = csgraph.connected_components(links, directed=False)
-    return np.asarray(group if 2 * count < len(kinds) else of[group], dtype=np.int64)
+    _, of = csgraph.connected_components(links, directed=False)
+    largest, chained = (int(np.bincount(unit).max()) for unit in (group, of[group]))
+    chain = chained > max(len(rows) / 2, largest)
+    return np.asarray(group if chain else of[group], dtype=np.int64)
 
 
 def held_together(problem: Problem) -> Labels:

@@ -109,14 +109,15 @@ def _object(name: str, column: Any, notes: Notes) -> Column | Words:
     gaps = is_gap(values)
     filled = max(1, int(counts[~gaps].sum()))
     numbers, dates = np.isfinite(as_numbers(values)), is_date(values).to_numpy(bool)
-    if max(counts[numbers].sum(), counts[dates].sum()) >= ALIKE * filled and gaps.any():
+    written = Amounts.of(texts, counts, ALIKE * filled)
+    most = max(counts[numbers].sum(), counts[dates].sum())
+    if gaps.any() and (most >= ALIKE * filled or written is not None):
         marks = shortlist(repr(text) for text in values[gaps])
         notes.add("marks that are taken as missing", f"{name} ({marks})")
     if counts[numbers].sum() >= ALIKE * filled:
         return _number(name, column)
     if counts[dates].sum() >= ALIKE * filled:
         return _date(name, column, which_first(values))
-    written = Amounts.of(texts, counts, ALIKE * filled)
     if written is not None:
         example = next(text for text in texts if np.isfinite(written.read(pd.Series([text]))[0]))
         mark = "a decimal comma" if written.mark == "," else "a decimal point"
