@@ -11,12 +11,14 @@ from collections import defaultdict
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from latex import complaints
 
 from noiseproof.errors import ParameterError, ShapeError
+from noiseproof.files.spreadsheet import unescape
 from noiseproof.paper import PaperNumber, printed
 from noiseproof.report.table import FORMATS, Entry, Row, Table, render
 from noiseproof.report.table.text import one_line
@@ -283,6 +285,14 @@ def test_no_name_ends_a_cell_of_html_or_runs_in_a_spreadsheet(title, name):
     rows = list(csv.reader(io.StringIO(render(table, "csv"), newline="")))
     assert len(rows) == 2
     assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in rows[1])
+    assert unescape(rows[1][0]) == name
+
+
+def test_a_carriage_return_in_a_name_ends_no_line_of_a_csv():
+    """Python's writer leaves it bare, and its reader and pandas end a line there."""
+    table = Table("t", ("none",), (Row("a\rb", "CE", (Entry(1.0, count=1),)),))
+    (found,) = pd.read_csv(io.StringIO(render(table, "csv")))["method"]
+    assert found == "a\rb"
 
 
 class Reader(HTMLParser):

@@ -2,8 +2,9 @@
 
 import csv
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from noiseproof.extras import need
 
@@ -35,10 +36,17 @@ def unescape(text: str) -> str:
 def write_csv(frame: Any, path: Path) -> None:
     """Write a table whose texts no spreadsheet runs; what UTF-8 cannot hold is written escaped."""
     safe = escaped(frame)
-    # Left alone, Python writes a carriage return bare, and readers take it for the end of a line.
-    bare = any(isinstance(v, str) and "\r" in v for name in safe for v in safe[name])
-    quoting = csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL
-    safe.to_csv(path, index=False, quoting=quoting, errors="backslashreplace")
+    how = quoting(value for name in safe for value in (name, *safe[name]))
+    safe.to_csv(path, index=False, quoting=how, errors="backslashreplace")
+
+
+def quoting(values: Iterable[Any]) -> Literal[0, 2]:
+    """Return how to quote the fields of a CSV whose lines end in a line feed alone.
+
+    Left alone, Python writes a carriage return bare, and readers take it for the end of a line.
+    """
+    bare = any(isinstance(value, str) and "\r" in value for value in values)
+    return csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL
 
 
 def escaped(frame: Any) -> Any:

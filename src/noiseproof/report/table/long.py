@@ -4,7 +4,7 @@ import csv
 import io
 from typing import Any
 
-from noiseproof.files.spreadsheet import escape
+from noiseproof.files.spreadsheet import escape, quoting
 from noiseproof.report.table.content import Entry, Row, Table
 from noiseproof.shown import printable_json
 
@@ -14,12 +14,13 @@ def as_csv(table: Table) -> str:
 
     A text that a spreadsheet would run as a formula has an apostrophe before it.
     """
+    lines = [[*table.about.values(), *cell.values()] for cell in _cells(table)]
+    how = quoting(value for line in lines for value in line)
     file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
+    writer = csv.writer(file, lineterminator="\n", quoting=how)
     writer.writerow([*table.about, *_cell(Row("", "", ()), "", Entry(), False)])
-    for cell in _cells(table):
-        values = (*table.about.values(), *cell.values())
-        writer.writerow([escape(v) if isinstance(v, str) else v for v in values])
+    for line in lines:
+        writer.writerow([escape(v) if isinstance(v, str) else v for v in line])
     return file.getvalue()
 
 
