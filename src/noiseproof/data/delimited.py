@@ -118,6 +118,7 @@ class Delimited:
         *,
         label: str | None = None,
         texts: Collection[str] = (),
+        names: Collection[str] = (),
         only: Collection[str] | None = None,
         rows: int | None = None,
         hears: Callable[[int], None] | None = None,
@@ -126,7 +127,8 @@ class Delimited:
 
         Args:
             label: the column of labels, as texts behind a :data:`MARK`: there are no gaps in it.
-            texts: the columns that are kept as they are written.
+            texts: the columns that are kept as they are written, but for words for no value.
+            names: those of which these words are kept, too: as texts behind a :data:`MARK`.
             only: the columns that are wanted; None is all, and then a row with more fields than
                 there are columns is an error.
             rows: how many at a time, at most.
@@ -134,11 +136,12 @@ class Delimited:
         """
         import pandas as pd
 
-        kept = (set(texts) - {label}) & set(self.columns)
+        marked = {label, *names} & set(self.columns)
+        kept = set(texts) & set(self.columns) - marked
         options: dict[str, Any] = {"dtype": dict.fromkeys(kept, str)}
-        if label in self.columns:
+        if marked:
             # pandas looks for NA among what a converter returns too; with a mark there is none.
-            options["converters"] = {label: MARK.__add__}
+            options["converters"] = dict.fromkeys(marked, MARK.__add__)
         if only is not None:
             options["usecols"] = [name for name in self.columns if name in only]
         if rows is not None:
@@ -150,7 +153,7 @@ class Delimited:
                 if not checked and any(self._may_hold_rows(frame[name]) for name in mixed):
                     self._check_quotes()
                     checked = True
-                for name in set(mixed) - {*kept, label}:
+                for name in set(mixed) - kept - marked:
                     if frame[name].isin(NO_VALUE).any():  # among integers beyond int64 they stay
                         frame[name] = pd.to_numeric(frame[name], errors="coerce")
                 yield frame.reset_index(drop=True)
@@ -195,6 +198,7 @@ class Delimited:
         *,
         label: str | None = None,
         texts: Collection[str] = (),
+        names: Collection[str] = (),
         hears: Callable[[int], None] | None = None,
     ) -> "pd.DataFrame":
         """Return all rows; a column is numbers where every block of it is, and otherwise text.
@@ -204,7 +208,7 @@ class Delimited:
         import pandas as pd
 
         parts: dict[str, list[Any]] = {}
-        for block in self.frames(label=label, texts=texts, hears=hears):
+        for block in self.frames(label=label, texts=texts, names=names, hears=hears):
             for name in block:
                 parts.setdefault(str(name), []).append(block[name])
         mixed = [name for name, columns in parts.items() if _is_mixed(columns)]
@@ -216,8 +220,9 @@ class Delimited:
                     parts[name].append(block[name])
         # One column after the other, so that no more than one is there twice.
         whole = {name: pd.concat(parts.pop(name), ignore_index=True) for name in list(parts)}
-        if label in whole:
-            whole[label] = as_labels(whole[label].fillna(MARK).str.removeprefix(MARK))
+        for name in whole.keys() & {label, *names}:
+            written = whole[name].fillna(MARK).str.removeprefix(MARK)
+            whole[name] = as_labels(written) if name == label else written.mask(written == "")
         return pd.DataFrame(whole, columns=list(self.columns), copy=False)
 
 

@@ -154,7 +154,7 @@ def read_frame(
         label: the column of labels: its texts are kept, so that NA and None may be classes.
         encoding: of the text; None is UTF-8, or UTF-16 where the file says so.
         numbers: the columns that may have decimal commas; None finds them by their looks.
-        texts: the columns that are texts, whatever they look like.
+        texts: the columns that are texts, whatever they look like; NA is one, too.
         commas: the columns that surely have decimal commas, between semicolons.
         hears: is told how many bytes of text have been read, unpacked.
     """
@@ -163,8 +163,8 @@ def read_frame(
         if suffix in PARQUET:
             return Table(_parquet(path))
         file = Delimited.look(path, suffix, encoding)
-        kept = {*texts, *commas} if file.separator == ";" else texts
-        frame = file.frame(label=label, texts=kept, hears=hears)
+        kept = {*commas} - {*texts} if file.separator == ";" else ()
+        frame = file.frame(label=label, texts=kept, names=texts, hears=hears)
         if file.separator != ";":
             return Table(frame)
         inputs = frame.drop(columns=label) if label in frame.columns else frame

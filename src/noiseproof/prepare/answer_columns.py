@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from noiseproof.data.delimited import Delimited
+from noiseproof.data.delimited import GAPS, Delimited
 from noiseproof.data.table import PARQUET, readable, table_suffix
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.prepare.notes import shortlist
@@ -102,7 +102,7 @@ def _no_answers(frame: Any) -> tuple[str, str] | None:
     common = Counter(text for _, texts in columns for text in texts)
     found: list[tuple[int, str, str]] = []
     for name, (codes, texts) in zip(frame.columns, columns, strict=True):
-        own = np.array([common[text] == 1 for text in texts])
+        own = np.array([common[text] == 1 and text.lower() not in GAPS for text in texts])
         if len(texts) > 1 and own[codes[codes >= 0]].mean() > 0.5:
             examples = ", ".join(text for text in texts if common[text] == 1 and text)
             found.append((len(texts), str(name), examples))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from noiseproof.data.delimited import as_labels
+from noiseproof.data.delimited import GAPS, as_labels
 from noiseproof.data.table import as_frame, second_labels
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.answer_columns import check_answers, header, matching, patterns_of
@@ -32,6 +32,7 @@ from noiseproof.progress import counted
 
 #: The columns of a DataFrame of answers in the long form.
 LONG = ("item", "annotator", "label")
+EMPTY = "leave a field empty where nobody answered"
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,6 +277,11 @@ def _wide(samples: Samples, seen: Samples, columns: Any, where: str) -> Asked:
     else:
         typed = labels.infer_objects()
         labels = labels if typed.dtype.kind == "f" else typed  # floats would round integers
+    words = [v for v in labels.dropna().unique() if isinstance(v, str) and v.lower() in GAPS]
+    if words:
+        same, line = seen is samples, f"taken for answers: {shortlist(map(repr, words))}; {EMPTY}"
+        samples = replace(samples, doubts=(*samples.doubts, line))
+        seen = samples if same else seen
     people = np.repeat([str(name) for name in columns.columns], len(columns))
     of = np.tile(np.arange(len(columns)), columns.shape[1])
     rows = samples.rows or tuple(range(len(samples)))
