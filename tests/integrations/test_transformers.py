@@ -245,6 +245,8 @@ def test_mistakes_are_one_line():
         ((outputs, None), ParameterError, "no `labels`"),
         ((outputs, labels[:3]), ShapeError, r"expected integer labels of shape \(8,\)"),
         ((outputs, labels.float()), ShapeError, "got torch.float32"),
+        ((outputs, torch.ones(8, LABELS)), TargetError, "multi-label"),
+        ((outputs, torch.eye(8)[:, :LABELS]), TargetError, "add up to 1"),
     ):
         with pytest.raises(error, match=text) as caught:
             compute_loss(LOSS)(*wrong)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from noiseproof.errors import ParameterError, ShapeError
+from noiseproof.errors import ParameterError, ShapeError, TargetError
 from noiseproof.losses import Loss, linear_loss
 from noiseproof.losses.expression import as_loss
 
@@ -94,6 +94,11 @@ def _logits(outputs: Any) -> Tensor:
 def _rows(labels: Tensor, logits: Tensor) -> Tensor:
     """Return the labels as rows: class indices, or class probabilities as soft labels."""
     if labels.shape == logits.shape and labels.is_floating_point():
+        if ((labels.float().sum(-1) - 1).abs() > 0.01).any():
+            raise TargetError(
+                "expected class probabilities, which add up to 1: several labels of one row (a "
+                "multi-label problem) are nothing for a loss over classes"
+            )
         return labels.reshape(-1, logits.shape[-1])
     if labels.shape != logits.shape[:-1] or labels.is_floating_point():
         raise ShapeError(
