@@ -386,6 +386,28 @@ def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     assert not path.exists()
 
 
+@pytest.mark.parametrize("kind", ["link", "loop", "folder", "closed"])
+def test_what_is_no_lock_is_an_error_and_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """A benchmark waited for ever for a link to be let go."""
+    lock, other = tmp_path / "x.lock", tmp_path / "other"
+    other.write_text("precious")
+    if kind == "folder":
+        lock.mkdir()
+    elif kind == "closed":
+        lock.write_text("")
+        monkeypatch.setattr(os, "access", lambda *_: False)
+        monkeypatch.setattr("noiseproof.files.lock.is_held", lambda _: True)
+    else:
+        lock.symlink_to(other if kind == "link" else lock)
+    assert not files.is_locked(lock)
+    if kind != "closed":  # root may read everything
+        with pytest.raises(FileError, match=r"cannot write .*x\.lock: "), files.locked(lock, "it"):
+            pass
+    assert other.read_text() == "precious"
+
+
 def test_asking_does_not_take_the_lock_from_anybody(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     path.touch()

@@ -4,6 +4,7 @@ The lock is the system's own, so it ends with the process that holds it, however
 file that is left behind says nothing.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,5 +37,10 @@ def locked(path: Path, what: str) -> Iterator[None]:
 
 
 def is_locked(path: Path) -> bool:
-    """Tell whether a living process holds the lock; nothing is written, so anybody may ask."""
-    return path.exists() and is_held(path)
+    """Tell whether a living process holds the lock; nothing is written, so anybody may ask.
+
+    A link, or a file that may not be read, is no lock that will ever be free: who wants it gets an
+    error, and does not wait.
+    """
+    is_plain = path.is_file() and not path.is_symlink()
+    return is_plain and os.access(path, os.R_OK) and is_held(path)
