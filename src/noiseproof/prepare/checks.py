@@ -143,7 +143,7 @@ def row_hashes(inputs: Any) -> NDArray[np.uint64]:
     if sparse.issparse(inputs):
         return _sparse_hashes(inputs)
     flat = np.ascontiguousarray(inputs).reshape(len(inputs), -1)
-    word = np.uint32 if flat.dtype.itemsize == 4 else np.uint8
+    word = np.uint32 if flat.dtype.itemsize % 4 == 0 else np.uint8
     width = flat.shape[1] * flat.dtype.itemsize // np.dtype(word).itemsize
     odd = stream(0, "hash").integers(2**63, size=width, dtype=np.uint64) * 2 + 1
     found = []
