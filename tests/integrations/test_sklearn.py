@@ -180,3 +180,19 @@ def test_a_loss_that_is_not_what_its_text_says_is_refused():
             RobustClassifier(changed, learner="linear").fit(np.eye(8), np.arange(8) % 2)
     finally:
         del losses.registry["Scaled"]
+
+
+def test_suspects_are_numbered_among_all_rows_where_some_have_no_weight():
+    numbers = np.random.default_rng(0)
+    y = np.arange(240) % 3
+    X = 5 * np.eye(3, 4)[y] + numbers.normal(size=(240, 4))
+    wrong = np.arange(120, 240, 12)
+    noisy = y.copy()
+    noisy[wrong] = (y[wrong] + 1) % 3
+    weights = np.where(np.arange(240) < 90, 0.0, 2.0)
+    model = RobustClassifier(learner="linear").fit(X, noisy, sample_weight=weights)
+    found = model.learned_.suspects()
+    assert set(wrong) <= set(found.rows.tolist())
+    assert (found.rows >= 90).all()
+    sure = found.confidence > 0.9
+    assert (model.classes_[found.proposed] == y[found.rows])[sure].all()

@@ -1,6 +1,7 @@
 """A scikit-learn classifier for labels that may be wrong."""
 
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -68,6 +69,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     classes_: NDArray[Any]
+    learned_: Learned | None
 
     def __init__(
         self,
@@ -112,15 +114,17 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         of = None if groups is None else Groups.of_array(groups, X.shape[0]).numbers
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-            used = weights > 0
+            used = np.flatnonzero(weights > 0)
             X, y, weights = X[used], y[used], weights[used]
             of = None if of is None else of[used]
         self.classes_, codes = np.unique(y, return_inverse=True)
         self._train(X, codes.astype(np.int64), weights, of)
+        if weights is not None and self.learned_ is not None:
+            self.learned_ = replace(self.learned_, places=used)
         return self
 
     def _train(self, X: Any, codes: Codes, weights: ArrayLike | None, groups: Codes | None) -> None:
-        self.learned_: Learned | None = None
+        self.learned_ = None
         self.ensemble_: Ensemble | None = None
         kind = self._kind()
         if len(self.classes_) < 2:

@@ -65,6 +65,7 @@ class Learned:
         checked: for each checked row drawn at random, whether a model chosen and trained without
             it gets it right; None if there are none.
         checked_share: how much of the comparison went by checked rows, from 0 to 1.
+        places: (N,) the numbers of the rows among all; None if no row was left out.
     """
 
     model: Ensemble
@@ -82,6 +83,7 @@ class Learned:
     review: Review | None = None
     checked: NDArray[np.bool_] | None = None
     checked_share: float = 0.0
+    places: Labels | None = None
 
     @property
     def compared_by(self) -> str:
@@ -96,7 +98,8 @@ class Learned:
             doubtful &= ~self.review.known
         rows = np.flatnonzero(doubtful)
         rows = rows[np.argsort(-wrong[rows], kind="stable")]
-        return Suspects(rows, proposed[rows], wrong[rows])
+        named = rows if self.places is None else self.places[rows]
+        return Suspects(named, proposed[rows], wrong[rows])
 
 
 @one_thread()
