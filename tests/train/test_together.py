@@ -44,6 +44,15 @@ def test_each_is_what_it_is_alone(fields):
         assert outcome.history[-1].loss == pytest.approx(alone.history[-1].loss, abs=1e-4)
 
 
+def test_what_is_held_out_is_measured_alone_too():
+    experiments = several(network="linear", held_out=20, train_size=60)
+    together = run_together(experiments, ONE)
+    for experiment, (outcome, _) in zip(experiments, together, strict=True):
+        alone, _ = experiment.run(ONE)
+        assert alone.last.held_out == pytest.approx(outcome.last.held_out, abs=0.051)  # one of 20
+        assert [row.held_out for row in alone.history[:-1]] == [None, None]
+
+
 def test_the_stages_of_nlnl_beside_another_method():
     data = tiny_data()
     staged = tiny("NLNL", "symmetric:0.2", data=data, method="nlnl", network="linear", **FIELDS)

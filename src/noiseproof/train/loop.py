@@ -115,13 +115,17 @@ def fit(job: Job, state: State | None, save: Callable[[State], None], watch: Wat
             return Outcome(tuple(history), f"a weight is not finite after epoch {epoch + 1}")
         # Every sample was with one process: the others' -1 make the sum that sample's class.
         predicted = world.sum(predicted + 1) - 1
+        chosen_by = None
+        if job.held is not None and job.held_given is not None and epoch + 1 == recipe.epochs:
+            chosen_by = accuracy(job, job.held, job.held_given)
         row = Epoch(
             number=epoch + 1,
             lr=learning_rate(recipe, epoch),
             loss=losses.mean(),
             **shares(predicted, job.given, job.true, predicted >= 0),
-            test_accuracy=accuracy(job),
+            test_accuracy=accuracy(job, job.test, job.answers),
             seconds=time.perf_counter() - started,
+            held_out=chosen_by,
         )
         history.append(row)
         save(
@@ -155,12 +159,12 @@ def autocast(machine: Machine, recipe: Recipe) -> Any:
 
 
 @torch.no_grad()
-def accuracy(job: Job) -> float:
-    """Return the share of the test set that the network gets right."""
+def accuracy(job: Job, samples: Batches, answers: Tensor) -> float:
+    """Return the share of samples that the network gives its answer."""
     job.network.eval()
     right = torch.zeros((), dtype=torch.int64, device=job.machine.device)
-    for batch in job.test.in_order():
+    for batch in samples.in_order():
         with autocast(job.machine, job.recipe):
             logits = job.network(batch.inputs)
-        right += (logits.argmax(1) == job.answers.index_select(0, batch.rows)).sum()
-    return int(job.machine.world.sum(right)) / len(job.test)
+        right += (logits.argmax(1) == answers.index_select(0, batch.rows)).sum()
+    return int(job.machine.world.sum(right)) / len(samples)
