@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from noiseproof.learn import directions, discriminant
+from noiseproof.learn import directions, discriminant, sharpness
 from noiseproof.learn.directions import Directions
 from noiseproof.learn.discriminant import Discriminant
 from noiseproof.learn.learner import Problem, Shape, Task
@@ -103,7 +103,7 @@ def test_many_classes_need_little_beside_their_labels(monkeypatch):
     problem = Problem(X, labels, classes, np.ones(rows, np.float32))
     task = Task(Discriminant(0.1), problem.weights)
     (whole,) = Discriminant.train(problem, [task])
-    monkeypatch.setattr("noiseproof.learn.discriminant.BLOCK", 100_000)
+    monkeypatch.setattr("noiseproof.learn.sharpness.BLOCK", 100_000)
     tracemalloc.start()
     (blocks,) = Discriminant.train(problem, [task])
     _, peak = tracemalloc.get_traced_memory()
@@ -122,7 +122,7 @@ def test_rows_that_are_not_copied_give_the_same_model(monkeypatch):
     found = []
     for most in (discriminant.MOST_COPIED, 0):
         monkeypatch.setattr(discriminant, "MOST_COPIED", most)
-        monkeypatch.setattr(discriminant, "BLOCK", 60 if most == 0 else discriminant.BLOCK)
+        monkeypatch.setattr(sharpness, "BLOCK", 60 if most == 0 else sharpness.BLOCK)
         problem = Problem(X, y, 3, np.ones(400, np.float32))
         tasks = [Task(Discriminant(0.1, latent), weights) for latent in (False, True)]
         found.append([m.probabilities(X) for m in Discriminant.train(problem, tasks)])

@@ -1,6 +1,6 @@
 """Linear discriminant analysis with shrinkage, optionally with the true class as latent."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 
 from noiseproof.learn.directions import MOST_COLUMNS, MOST_DIRECTIONS, Directions
 from noiseproof.learn.folds import held_together
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Shape, Task, Trained
 from noiseproof.learn.linear import LinearModel
+from noiseproof.learn.sharpness import Sharpness, blocks
 from noiseproof.noise import stream
 
 #: The number of parts of the rows, so that no row is judged by a model that has seen it.
@@ -21,12 +22,8 @@ PARTS = 5
 #: Variance that every column is taken to have inside a class; its variance in all is 1.
 LEAST_SPREAD = 1e-4
 STEPS = 20
-#: By how much log-odds may be multiplied.
-SHARPNESS: Sequence[float] = np.geomspace(0.03, 2, 19).tolist()
 #: With more rows, one part of them says how sharp log-odds should be.
 MANY = 5000
-#: About how many soft labels are copied at a time.
-BLOCK = 10_000_000
 #: Levels of the shrinkage that differ by less than this share are the same.
 SAME_LEVEL = 0.02
 #: The prior of the noise matrix: each class has kept this many labels, and lost one in total.
@@ -193,7 +190,7 @@ class _Covariance:
         moments, (rows, classes) = self.moments, soft.shape
         columns = len(moments.all)
         count, sums = np.zeros(classes), np.zeros((columns, classes))
-        for some in _blocks(rows, max(classes, columns)):  # what is done to a block makes copies
+        for some in blocks(rows, max(classes, columns)):  # what is done to a block makes copies
             used = self.used[some]
             if not used.any():
                 continue
@@ -255,16 +252,11 @@ class _Parts:
         parts = [part for part, rows in enumerate(moments.parts) if rows.start < rows.stop]
         self.without = {part: _Covariance(moments, shrinkage, part) for part in parts}
         few = parts if len(given) <= MANY else parts[:1]
-        fits = np.zeros(len(SHARPNESS))
+        sharpness = Sharpness()
         for part in few:
-            z, rows = self._logits(given, part), moments.parts[part]
-            label, weight = given[rows], moments.weights[rows]
-            for some in _blocks(*z.shape):
-                fits += [
-                    float(weight[some] @ (label[some] * log_softmax(s * z[some], axis=1)).sum(1))
-                    for s in SHARPNESS
-                ]
-        self.sharpness = SHARPNESS[int(np.argmax(fits))]
+            rows = moments.parts[part]
+            sharpness.add(self._logits(given, part), given[rows], moments.weights[rows])
+        self.sharpness = sharpness.best
 
     def _logits(self, soft: Floats, part: int) -> Floats:
         """Return those of a model that is fitted to soft labels, for the rows of a part."""
@@ -278,13 +270,6 @@ class _Parts:
         for part in self.without:
             z[self.moments.parts[part]] = self._logits(soft, part)
         return np.asarray(softmax(self.sharpness * z, axis=1))
-
-
-def _blocks(rows: int, classes: int) -> Iterator[slice]:
-    """Cut rows into blocks of a bounded size, so that copies of them are small."""
-    step = max(1, BLOCK // classes)
-    for start in range(0, rows, step):
-        yield slice(start, start + step)
 
 
 def _latent(parts: _Parts) -> Floats:

@@ -7,6 +7,7 @@ from noiseproof.learn.hidden import Hidden
 from noiseproof.learn.learner import Learner, registry
 from noiseproof.learn.linear import Linear
 from noiseproof.learn.neighbours import Neighbours
+from noiseproof.learn.quadratic import Quadratic
 from noiseproof.learn.trees import Trees
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Learner",
     "Linear",
     "Neighbours",
+    "Quadratic",
     "Trees",
     "registry",
 ]
