@@ -48,7 +48,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows, as ``noiseproof fit`` does; or one loss to train with, as text or as a
             :class:`~noiseproof.losses.Loss`.
         learner: ``"auto"``, or a name: ``linear``, ``hidden``, ``bayes``, ``trees``, ``boosting``,
-            ``discriminant``, ``neighbours``. If a loss is given, ``"auto"`` means linear.
+            ``discriminant``, ``quadratic``, ``neighbours``. If a loss is given, ``"auto"`` means
+            linear.
         weight_decay: the strength of weight decay, if a loss is given.
         folds: the number of folds for the comparison.
         minutes: the time after which the comparison starts no further setting.

@@ -11,7 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import softmax
 
 from noiseproof.learn.directions import MOST_COLUMNS, MOST_DIRECTIONS, Directions
-from noiseproof.learn.folds import held_together
+from noiseproof.learn.folds import held_together, parts
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Shape, Task, Trained
 from noiseproof.learn.linear import LinearModel
 from noiseproof.learn.sharpness import Sharpness, blocks
@@ -126,10 +126,7 @@ class _Moments:
         self, directions: Directions, weights: Floats, columns: int, copies: Labels, seed: int
     ) -> None:
         used = np.flatnonzero(weights > 0)
-        units, unit = np.unique(copies[used], return_inverse=True)
-        if len(units) in (1, len(used)):  # a single group cannot be left out
-            unit = np.arange(len(used))
-        part = stream(seed, "discriminant").permutation(int(unit.max()) + 1)[unit] % PARTS
+        part = parts(copies[used], PARTS, stream(seed, "discriminant"))
         self.rows = used[np.argsort(part, kind="stable")]
         ends = np.cumsum(np.bincount(part, minlength=PARTS)).tolist()
         self.parts = [slice(start, end) for start, end in pairwise([0, *ends])]

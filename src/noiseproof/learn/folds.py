@@ -83,6 +83,17 @@ def joined(copies: Labels, groups: Labels) -> Labels:
     return np.asarray(group if chain else of[group], dtype=np.int64)
 
 
+def parts(of: Labels, count: int, numbers: np.random.Generator) -> Labels:
+    """Return (N,) a part for each row, drawn at random; rows of equal numbers ``of`` share one.
+
+    Where all of them are equal, no part could be left out, and each row is on its own.
+    """
+    units, unit = np.unique(of, return_inverse=True)
+    if len(units) in (1, len(of)):
+        unit = np.arange(len(of))
+    return np.asarray(numbers.permutation(int(unit.max()) + 1)[unit] % count, dtype=np.int64)
+
+
 def held_together(problem: Problem) -> Labels:
     """Return (N,) a number for each row; rows of equal numbers are held out together."""
     return alike(problem.features) if problem.copies is None else problem.copies

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
 from noiseproof.learn.arrays import ArrayModel, expect
-from noiseproof.learn.folds import alike, with_copies
-from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
+from noiseproof.learn.folds import held_together, parts
+from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Shape, Task, Trained
 from noiseproof.learn.matrix import Matrix, Scaling
 from noiseproof.learn.sharpness import Sharpness, blocks
 from noiseproof.noise import stream
@@ -118,78 +118,98 @@ class Quadratic(Learner):
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
         """Fit each task, after its sharpness was found on parts that were held out."""
-        matrix, copies = problem.matrix("standard"), alike(problem.features)
+        matrix, together = problem.matrix("standard"), held_together(problem)
         out: list[Trained] = []
         for task in tasks:
             assert isinstance(task.learner, Quadratic)
             rows = np.flatnonzero(task.weights > 0)
-            X, soft = matrix.all[rows], task.soft(problem, rows)
-            weights = task.weights[rows].astype(np.float64)
-            drawn = stream(problem.seed, "quadratic").permutation(len(rows)) % PARTS
-            part, sharpness = with_copies(drawn, copies[rows]), Sharpness()
+            part = parts(together[rows], PARTS, stream(problem.seed, "quadratic"))
+            soft, weights = task.soft(problem, rows), task.weights[rows]
+            shares = np.asarray(soft * weights[:, None], dtype=np.float32)
+            told = _Told(matrix.all, rows, shares, part)
+            sharpness = Sharpness()
             for held in range(PARTS):
                 mine, seen = np.flatnonzero(part == held), np.flatnonzero(part != held)
                 if len(mine) and len(seen):
-                    kept, *fitted = task.learner._fit(X[seen], soft[seen], weights[seen])
-                    z = _logits(X[mine][:, kept], *fitted)
-                    sharpness.add(z, soft[mine], weights[mine])
-            kept, means, factors, bias = task.learner._fit(X, soft, weights)
+                    kept = told.columns(task.learner.columns, without=held)
+                    X = matrix.all[np.ix_(rows, kept)]
+                    z = _logits(X[mine], *_fitted(X[seen], shares[seen]))
+                    sharpness.add(z, soft[mine], weights[mine].astype(np.float64))
+            kept = told.columns(task.learner.columns)
+            means, factors, bias = _fitted(matrix.all[np.ix_(rows, kept)], shares)
             s = np.float32(sharpness.best)
             out.append(QuadraticModel(matrix.scaling, kept, means, factors * np.sqrt(s), bias * s))
         return out
 
-    def _fit(
-        self, X: Floats, soft: Floats, weights: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], Floats, Floats, Floats]:
-        """Return the columns in use, and the means, factors and biases of the classes."""
-        parts = np.asarray(soft * weights[:, None], dtype=np.float64)
-        size = parts.sum(0)
-        share = size / max(size.sum(), 1e-300)
-        parts /= np.maximum(size, 1e-300)
-        kept = np.sort(np.argsort(-_told(X, parts, share), kind="stable")[: self.columns])
-        used = X[:, kept].astype(np.float64)
-        means = parts.T @ used
-        inside = np.stack([_covariance(used, parts[:, k], mean) for k, mean in enumerate(means)])
-        common = np.tensordot(share, inside, 1)
-        pull = (POOLED * len(kept) / (size + POOLED * len(kept)))[:, None, None]
-        inside = (1 - pull) * inside + pull * common
-        factors, half_logs = np.empty_like(inside), np.empty(len(size))
-        for k, covariance in enumerate(inside):
-            covariance[np.diag_indices_from(covariance)] += LEAST_SPREAD
-            root = cholesky(covariance, lower=True, check_finite=False)
-            factors[k] = solve_triangular(root, np.eye(len(root)), lower=True).T / np.sqrt(2)
-            half_logs[k] = np.log(np.diag(root)).sum()
-        # A class without rows gets a prior so small that it is never predicted.
-        bias = np.log(np.maximum(share, 1e-12)) - half_logs
-        single = np.float32
-        return kept, means.astype(single), factors.astype(single), bias.astype(single)
 
-
-def _told(X: Floats, parts: Floats, share: Floats) -> NDArray[np.float64]:
-    """Return (D,) how much each column tells of the class if it is normal in every class.
+class _Told:
+    """How much each column tells of the class if it is normal in every class.
 
     That is the information in nats: half the logarithm of the variance over its geometric mean
     inside the classes.
+
+    Args:
+        X: (N, D) scaled.
+        rows: (n,) those in use.
+        shares: (n, K) their labels times their weights.
+        part: (n,) the part of each.
     """
-    first, second = parts.T @ X, np.zeros((len(share), X.shape[1]))
-    for rows in blocks(*X.shape):
-        second += parts[rows].T @ X[rows] ** 2
-    spread = np.maximum(second - first**2, LEAST_SPREAD)
-    mean = share @ first
-    total = np.maximum(share @ second - mean**2, LEAST_SPREAD)
-    return np.asarray(np.log(total) - share @ np.log(spread)) / 2
+
+    def __init__(self, X: Floats, rows: Labels, shares: Floats, part: Labels) -> None:
+        self.sums = np.zeros((PARTS, 3, shares.shape[1], X.shape[1]))
+        for some in blocks(len(rows), max(X.shape[1], shares.shape[1])):
+            x = X[rows[some]].astype(np.float64)
+            for held in range(PARTS):
+                mine = part[some] == held
+                each, values = shares[some][mine].T.astype(np.float64), x[mine]
+                sums = self.sums[held]
+                sums[0] += each.sum(1)[:, None]
+                sums[1] += each @ values
+                sums[2] += each @ values**2
+
+    def columns(self, most: int, without: int | None = None) -> NDArray[np.int64]:
+        """Return the numbers of those that tell most, of all rows or of all but one part."""
+        sums = self.sums.sum(0) - (0 if without is None else self.sums[without])
+        size, first, second = sums
+        share = size / np.maximum(size.sum(0), 1e-300)
+        first, second = first / np.maximum(size, 1e-300), second / np.maximum(size, 1e-300)
+        inside = np.maximum(second - first**2, LEAST_SPREAD)
+        total = (share * second).sum(0) - (share * first).sum(0) ** 2
+        told = np.log(np.maximum(total, LEAST_SPREAD)) - (share * np.log(inside)).sum(0)
+        return np.sort(np.argsort(-told, kind="stable")[:most])
 
 
-def _covariance(
-    X: NDArray[np.float64], parts: NDArray[np.float64], mean: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return (d, d) that of one class, whose parts of the rows sum to 1."""
-    rows = np.flatnonzero(parts)
-    centred = X[rows] - mean
-    return np.asarray((centred * parts[rows, None]).T @ centred)
+def _fitted(X: Floats, shares: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the means, factors and biases of the classes, for the columns in use."""
+    size = shares.sum(0, dtype=np.float64)
+    share = size / max(size.sum(), 1e-300)
+    means, inside = zip(*(_moments(X, each) for each in shares.T), strict=True)
+    covariance, columns = np.stack(inside), X.shape[1]
+    common = np.tensordot(share, covariance, 1)
+    pull = (POOLED * columns / (size + POOLED * columns))[:, None, None]
+    covariance = (1 - pull) * covariance + pull * common + LEAST_SPREAD * np.eye(columns)
+    factors, half_logs = np.empty_like(covariance), np.empty(len(size))
+    for k, one in enumerate(covariance):
+        root = cholesky(one, lower=True, check_finite=False)
+        factors[k] = solve_triangular(root, np.eye(columns), lower=True).T / np.sqrt(2)
+        half_logs[k] = np.log(np.diag(root)).sum()
+    # A class without rows gets a prior so small that it is never predicted.
+    bias = np.log(np.maximum(share, 1e-12)) - half_logs
+    single = np.float32
+    return np.stack(means).astype(single), factors.astype(single), bias.astype(single)
+
+
+def _moments(X: Floats, share: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean (d,) and the covariance (d, d) of one class, by its share of each row."""
+    rows = np.flatnonzero(share)
+    x, each = X[rows].astype(np.float64), share[rows].astype(np.float64)
+    each /= max(each.sum(), 1e-300)
+    mean = each @ x
+    x -= mean
+    return mean, np.asarray((x * each[:, None]).T @ x)
 
 
 def _logits(X: Floats, means: Floats, factors: Floats, bias: Floats) -> Floats:
     """Return (n, K) the log-odds of the classes, for rows of the columns in use."""
-    far = [((X - mean) @ factor) for mean, factor in zip(means, factors, strict=True)]
+    far = [(X - mean) @ factor for mean, factor in zip(means, factors, strict=True)]
     return np.stack([b - np.einsum("ij,ij->i", z, z) for b, z in zip(bias, far, strict=True)], 1)

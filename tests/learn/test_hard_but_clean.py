@@ -1,0 +1,42 @@
+"""Labels that are all right, and hard to tell: no fit calls them noisy."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_moons
+
+from noiseproof.learn.learn import learn
+
+
+def clusters(seed: int, classes: int, informative: int, each: int, apart: float):
+    return make_classification(
+        300, 20, n_informative=informative, n_classes=classes, n_clusters_per_class=each,
+        class_sep=apart, flip_y=0, random_state=seed,
+    )  # fmt: skip
+
+
+def chequered(seed: int):
+    numbers = np.random.default_rng(seed)
+    X = numbers.uniform(0, 4, (300, 5))
+    return X, np.floor(X[:, :2]).sum(axis=1).astype(int) % 2
+
+
+def shells(seed: int):
+    X = np.random.default_rng(seed).normal(size=(300, 6))
+    return X, np.digitize((X[:, :4] ** 2).sum(axis=1), [2, 5])
+
+
+HARD = {
+    "moons": lambda: make_moons(300, noise=0.5, random_state=0),
+    "three clusters": lambda: clusters(2, 3, 3, 1, 0.5),
+    "two of two clusters": lambda: clusters(2, 2, 3, 2, 0.5),
+    "chequered": lambda: chequered(0),
+    "shells": lambda: shells(0),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_classes_are_not_called_noisy(name: str) -> None:
+    X, y = HARD[name]()
+    learned = learn(X.astype(np.float32), y, int(y.max()) + 1)
+    assert learned.estimate.rate_interval[0] == 0
+    assert learned.suspects().confidence.max(initial=0) <= 0.8
