@@ -126,10 +126,10 @@ def main():
         "# Hard but clean: how often labels are called noisy that are all right",
         "",
         f"Made by `benchmarks/hard_but_clean.py`: tables of {ROWS} rows without a wrong label, "
-        "each fitted as `fit` does. `right`: held-out predictions, in per cent; `estimated rate`: of "
-        "wrong labels, in per cent; `0 left out`: sets whose 95 % interval of the rate leaves out "
-        "0; `probably wrong`: rows a set whose label is called wrong with a probability of a half "
-        "or more.",
+        "each fitted as `fit` does. `right`: held-out predictions, in per cent; `estimated rate`: "
+        "of wrong labels, in per cent; `0 left out`: sets whose 95 % interval of the rate leaves "
+        "out 0; `probably wrong`: rows a set whose label is wrong with a probability of a half or "
+        "more, as the fit says.",
         "",
         "| data | sets | right | estimated rate | 0 left out | probably wrong |",
         "| --- | --- | --- | --- | --- | --- |",
