@@ -235,7 +235,7 @@ def test_a_pattern_that_takes_what_is_no_answer_is_refused(tmp_path, kind, form)
     if kind == "whole numbers":
         named = read_wide(given, None, "w1,w2,w3,width")  # as told, and doubted
         assert len(named.names) == 4
-        assert "no other annotator says" in named.samples.doubts[0]
+        assert "other annotators do not say" in named.samples.doubts[0]
     assert list(read_wide(given, "width", "w*").samples.inputs) == ["size"]  # width is named else
 
 
@@ -253,3 +253,25 @@ def test_what_may_be_answers_is_taken_and_the_columns_are_noted(answers):
     asked = read_wide(pd.DataFrame(answers).assign(size=np.arange(20.0)), None, "w*")
     assert f"columns of answers: {', '.join(answers)}" in asked.samples.notes
     assert not asked.samples.doubts
+
+
+def test_several_columns_that_are_no_answers_are_named_though_they_share_values():
+    frame = ANSWERS.assign(week=np.arange(20) % 16, ward=np.arange(20) % 15, size=np.arange(20.0))
+    with pytest.raises(DataError, match=r"takes 'week', 'ward'.*such as 'w1,w2,w3'"):
+        read_wide(frame, None, "w*")
+    coded = frame.replace({"a": 0, "b": 1})
+    with pytest.raises(DataError, match=r"takes 'week', 'ward'.*such as 'w1,w2,w3'"):
+        read_wide(coded, None, "w*")
+
+
+def test_annotators_with_few_answers_of_many_classes_are_taken():
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 30, size=300)
+    said = [np.where(rng.random(300) < 0.7, true, 3) for _ in range(5)]
+    columns = {
+        f"w{at}": np.where(rng.random(300) < share, said[at], np.nan)
+        for at, share in enumerate([1, 0.5, 0.1, 0.05, 0.03])
+    }
+    columns |= {"worst": true % 2, "wrong": true % 3}  # who know a few classes only
+    frame = pd.DataFrame(columns).assign(size=np.arange(300.0))
+    assert len(read_wide(frame, None, "w*").names) == 7

@@ -9,11 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from noiseproof.data.delimited import GAPS, Delimited
+from noiseproof.data.delimited import Delimited
 from noiseproof.data.table import PARQUET, readable, table_suffix
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.values import as_text
+
+#: A column with this many times the different values of another that has enough of them ...
+FEWER = 5
+#: ... is of something else, if it seldom has the same ones, has more than these, and most columns
+#: are not like it.
+ENOUGH, MANY = 20, 10
 
 
 def patterns_of(answers: Any) -> list[str]:
@@ -76,37 +82,51 @@ def check_answers(
     if by_pattern:
         notes = (f"columns of answers: {shortlist(names)}",)
     odd = _no_answers(frame)
-    if not odd:
-        return notes, ()
-    name, values = odd
-    if name not in by_pattern:
-        line = f"{name} is taken for answers, and no other annotator says what it does: {values}"
-        return notes, (line,)
-    rest = [other for other in names if other != name]
-    pattern = next(one for one in patterns if name in _named(names, one))
+    doubts = tuple(
+        f"{name} is taken for answers, and other annotators do not say what it does: {values}"
+        for name, values in odd.items()
+        if name not in by_pattern
+    )
+    taken = [name for name in odd if name in by_pattern]
+    if not taken:
+        return notes, doubts
+    rest = ",".join([name for name in names if name not in odd][:3])
+    pattern = next(one for one in patterns if taken[0] in _named(names, one))
     raise DataError(
-        f"{where}: --answers {pattern!r} also takes {name!r}, whose values ({values}) no other "
-        f"annotator gives; name the columns, such as {','.join(rest[:3])!r}"
+        f"{where}: --answers {pattern!r} also takes {shortlist(map(repr, taken))}, whose values "
+        f"({odd[taken[0]]}) other annotators do not give; name the columns, such as {rest!r}"
     )
 
 
-def _no_answers(frame: Any) -> tuple[str, str] | None:
-    """Return the column that shares no answers with the others in most of its rows, and a few.
+def _no_answers(frame: Any) -> dict[str, str]:
+    """Return the columns that are evidently no answers, each with a few of its values.
 
-    A rule always gives the same answer, perhaps as the only one: a column of one value is not
-    asked. Of several columns, the one with most different values is returned.
+    In most of their rows such columns have values that no other column has, or none of those that
+    have far fewer different values. A rule always gives the same answer, perhaps as the only one:
+    a column of one value is not asked.
     """
-    columns = [as_text(frame.iloc[:, at]) for at in range(frame.shape[1])]
-    if sum(bool(texts) for _, texts in columns) < 2:
-        return None
-    common = Counter(text for _, texts in columns for text in texts)
-    found: list[tuple[int, str, str]] = []
-    for name, (codes, texts) in zip(frame.columns, columns, strict=True):
-        own = np.array([common[text] == 1 and text.lower() not in GAPS for text in texts])
-        if len(texts) > 1 and own[codes[codes >= 0]].mean() > 0.5:
-            examples = ", ".join(text for text in texts if common[text] == 1 and text)
-            found.append((len(texts), str(name), examples))
-    if not found:
-        return None
-    _, name, examples = max(found)
-    return name, examples if len(examples) <= 40 else f"{examples[:40].rpartition(',')[0]}, ..."
+    asked = {}
+    for at, name in enumerate(frame.columns):
+        codes, texts = as_text(frame.iloc[:, at])
+        if texts:
+            asked[str(name)] = codes[codes >= 0], texts
+    if len(asked) < 2:
+        return {}
+    common = Counter(text for _, texts in asked.values() for text in texts)
+    found: dict[str, str] = {}
+    for name, (codes, texts) in asked.items():
+        few = [
+            said for given, said in asked.values()
+            if 1 < len(said) <= len(texts) / FEWER and len(given) >= ENOUGH and len(texts) > MANY
+        ]  # fmt: skip
+        if len(few) < len(asked) / 2:  # annotators who know two classes of many are the odd ones
+            few = []
+        known = {text for said in few for text in said}
+        own = np.array([common[text] == 1 or bool(few and text not in known) for text in texts])
+        if len(texts) > 1 and own[codes].mean() > 0.5:
+            examples = [text for text, is_own in zip(texts, own, strict=True) if is_own and text]
+            found[name] = ", ".join(examples[:3]) + (", ..." if len(examples) > 3 else "")
+    if len(found) < len(asked):
+        return found
+    most = max(found, key=lambda name: len(asked[name][1]))  # none shares any: one of them is odd
+    return {most: found[most]}
