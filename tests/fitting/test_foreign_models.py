@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from noisy_tables import QUICK, blobs
 
@@ -19,6 +20,7 @@ from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load
 from noiseproof.learn.arrays import read_arrays, write_arrays
 from noiseproof.learn.booster_text import rewritten
+from noiseproof.learn.learners import registry
 from noiseproof.prepare.classes import Classes, encode
 from noiseproof.prepare.table_features import TableFeatures
 
@@ -198,6 +200,33 @@ def test_every_array_of_a_model_holds_finite_numbers(tmp_path, value):
         path.write_bytes(whole)
     write_manifest(saved)
     load(saved)
+
+
+def inputs_for(name):
+    rng, y = np.random.default_rng(0), np.arange(40) % 2
+    if name == "pictures":
+        return (rng.integers(0, 99, (14, 14, 40)) + 150 * y).T.astype(np.uint8), y
+    if name in ("texts", "bayes"):
+        return pd.DataFrame({"t": [" ".join(rng.choice(["no", "yes", "so"], 5)) for _ in y]}), y
+    return rng.normal(size=(40, 3)) + y[:, None], y
+
+
+@pytest.mark.parametrize("name", [*registry, "pictures", "texts"])
+def test_arrays_of_another_type_are_refused_or_predict(tmp_path, name):
+    """Patches in double precision and weights in another byte order were tracebacks."""
+    inputs, y = inputs_for(name)
+    options = {"learners": name, "minutes": 0} if name in registry else QUICK
+    saved = fit(inputs, y, **options).save(tmp_path / "out")
+    for path in [path for path in saved.rglob("*.npz") if np.load(path).files][:2]:
+        whole, arrays = path.read_bytes(), dict(np.load(path))
+        for key, array in arrays.items():
+            for dtype in ("<f2", "<f4", ">f4", "<f8", "g", "<i8", ">i4", "u1", "?"):
+                with np.errstate(all="ignore"):
+                    np.savez(path, **{**arrays, key: array.astype(dtype)})
+                write_manifest(saved)
+                with suppress(DataError):
+                    assert np.isfinite(load(saved).predict_proba(inputs)).all()
+        path.write_bytes(whole)
 
 
 def test_a_model_whose_numbers_overflow_predicts_nothing(model):

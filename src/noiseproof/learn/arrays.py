@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 from noiseproof.learn.learner import Trained
 
 FILE = "arrays.npz"
+#: What models are written in, in the byte order of the machine.
+TYPES = [np.dtype(name) for name in ("f2", "f4", "f8", "i4", "i8", "u1", "?")]
+#: What weights are written in: inputs are computed in the type of the weights.
+REALS = TYPES[1:3]
 
 
 class ArrayModel(Trained):
@@ -71,7 +75,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
         raise ValueError(f"{path.name}: {error}") from None
     for name, array in arrays.items():
         expect(
-            array.dtype.kind in "fiub" and bool(np.isfinite(array).all()),
+            array.dtype in TYPES and bool(np.isfinite(array).all()),
             f"finite numbers in {name}",
         )
     return arrays

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from noiseproof.learn.arrays import ArrayModel, expect
+from noiseproof.learn.arrays import REALS, ArrayModel, expect
 from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
 from noiseproof.learn.matrix import Matrix, Scaling
 from noiseproof.learn.objective import Objective
@@ -78,6 +78,7 @@ class HiddenModel(ArrayModel):
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Rebuild the model from :meth:`arrays`."""
         W, b, V, c = (arrays[n] for n in ("weight0", "bias0", "weight1", "bias1"))
+        expect({W.dtype, V.dtype} <= set(REALS), "weights of type float32 or float64")
         expect(W.ndim == V.ndim == 2, "matrices of weights")
         expect(b.shape == W.shape[1:] == V.shape[:1] and c.shape == V.shape[1:], "matching layers")
         mean, factor = arrays["mean"], arrays["factor"]

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from noiseproof.learn.arrays import ArrayModel, expect
+from noiseproof.learn.arrays import REALS, ArrayModel, expect
 from noiseproof.learn.lbfgs import minimise
 from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
 from noiseproof.learn.matrix import Matrix, Scale, Scaling, as_batch
@@ -66,6 +66,7 @@ class LinearModel(ArrayModel):
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Rebuild the model from :meth:`arrays`."""
         mean, factor, weight, bias = (arrays[n] for n in ("mean", "factor", "weight", "bias"))
+        expect(weight.dtype in REALS, "weights of type float32 or float64")
         expect(weight.ndim == 2 and bias.shape == weight.shape[1:], "a weight for each class")
         expect(mean.shape == factor.shape == weight.shape[:1], "a weight for each feature")
         return cls(Scaling(mean, factor), weight, bias)

@@ -79,6 +79,7 @@ class NeighboursModel(ArrayModel):
         """Rebuild the model from :meth:`arrays`."""
         mean, factor, rows, labels = (arrays[n] for n in ("mean", "factor", "rows", "labels"))
         expect(rows.ndim == labels.ndim == 2 and len(rows) == len(labels) > 0, "labelled rows")
+        expect(rows.dtype == labels.dtype == np.float32, "rows and labels of type float32")
         expect(mean.shape == factor.shape == rows.shape[1:], "a scale for each feature")
         expect(int(arrays["k"]) > 0, "one neighbour at least")
         return cls(Scaling(mean, factor), rows, labels, int(arrays["k"]), bool(arrays["cosine"]))

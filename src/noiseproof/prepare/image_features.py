@@ -96,4 +96,6 @@ class ImageFeatures:
     ) -> "ImageFeatures":
         """Undo :meth:`describe` and :meth:`arrays`."""
         channels, height, width = description["shape"]
+        if any(array.dtype != np.float32 for array in arrays.values()):
+            raise ValueError("expected patches of type float32")
         return cls((channels, height, width), Patches(**arrays) if arrays else None)
