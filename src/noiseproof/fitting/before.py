@@ -37,7 +37,7 @@ class Figures:
         found = learned.estimate
         return cls(
             (found.rate, *found.rate_interval),
-            evaluate.estimated(predicted, learned.labels, found),
+            evaluate.estimated(predicted, learned.labels, found, learned.units),
             evaluate.exact(right, RANDOM) if right is not None and len(right) else None,
             len(learned.suspects().rows),
         )

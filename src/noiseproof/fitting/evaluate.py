@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.noise import EstimatedTransition, TransitionMatrix
+from noiseproof.noise.clustered import independent
 from noiseproof.noise.difficulty import interval
+from noiseproof.noise.labels import Integers
 from noiseproof.noise.matrix import Doubles
 
 METHOD = (
@@ -46,13 +48,17 @@ class Accuracy:
         return asdict(self)
 
 
-def measured(right: NDArray[np.bool_] | Doubles, method: str) -> Accuracy:
+def measured(
+    right: NDArray[np.bool_] | Doubles, method: str, units: Integers | None = None
+) -> Accuracy:
     """Return the share of right predictions, with Wilson's interval.
+
+    It is wider where rows belong together (``units``, (N,) numbers from 0 on) and err together.
 
     >>> print(measured(np.array([True] * 90 + [False] * 10), "measured"))
     90.0% (82.6% to 94.5%)
     """
-    n, p, z = len(right), float(right.mean()), 1.96
+    n, p, z = independent(right, units), float(right.mean()), 1.96
     centre, width = p + z**2 / (2 * n), z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
     low, high = (centre - width) / (1 + z**2 / n), (centre + width) / (1 + z**2 / n)
     return Accuracy(p, float(low), float(high), method)
@@ -90,7 +96,10 @@ def recalls(
 
 
 def estimated(
-    predicted: NDArray[np.int64], labels: NDArray[np.int64], noise: EstimatedTransition
+    predicted: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    noise: EstimatedTransition,
+    units: Integers | None = None,
 ) -> Accuracy:
     """Estimate the accuracy of predictions on true labels, from noisy ones.
 
@@ -102,13 +111,15 @@ def estimated(
         predicted: (N,) classes, each predicted by a model that did not see the row.
         labels: (N,) the noisy labels.
         noise: the noise estimated from probabilities for the same rows.
+        units: (N,) a number from 0 on for each row, equal for rows that belong together.
     """
     rate, accuracy = noise.draws.T
     more = float((predicted == labels).mean()) - noise.agreement
     worth = np.maximum(1 - rate * len(noise) / (len(noise) - 1), 0.2)
+    alone = independent(predicted == labels, units)
     likely = np.clip(accuracy + more / worth, 0, 1)
-    low, high = interval(likely, np.full(len(likely), 1 / len(likely)), len(labels))
-    if len(labels) < FEW:
+    low, high = interval(likely, np.full(len(likely), 1 / len(likely)), alone)
+    if alone < FEW:
         more = WIDER * (high - low)
         low, high = max(0.0, low - more), min(1.0, high + more)
     return Accuracy(float(likely.mean()), low, high, METHOD)

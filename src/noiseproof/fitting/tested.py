@@ -10,6 +10,7 @@ from noiseproof.errors import DataError, ParameterError
 from noiseproof.fitting import evaluate
 from noiseproof.fitting.evaluate import Accuracy
 from noiseproof.learn.learn import Learned
+from noiseproof.noise.clustered import units_of
 from noiseproof.prepare.classes import MISSING, Classes, Codes
 from noiseproof.prepare.features import Preprocessor, reading
 from noiseproof.prepare.groups import Groups, grouped
@@ -89,12 +90,13 @@ class TestSet:
 
     def measure(self, learned: Learned, seen: int) -> Test:
         """Measure the model and the best plain cross entropy on the same rows."""
-        ours, plain = (
-            evaluate.measured(one.probabilities(self.matrix).argmax(axis=1) == self.codes, MEASURED)
+        groups = self.samples.groups
+        group, units = ("", None) if groups is None else (groups.name, units_of(groups.numbers))
+        predicted = (
+            one.probabilities(self.matrix).argmax(axis=1)
             for one in (learned.model, learned.baseline)
         )
-        groups = self.samples.groups
-        group = "" if groups is None else groups.name
+        ours, plain = (evaluate.measured(p == self.codes, MEASURED, units) for p in predicted)
         return Test(len(self.codes), seen, ours, plain, self.changed, group)
 
 

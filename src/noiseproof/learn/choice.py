@@ -23,7 +23,7 @@ from noiseproof.learn.explain import explained
 from noiseproof.learn.learner import Floats, Learner, of_name
 from noiseproof.learn.pick import Mix, explaining, mixed, picked, steps_for
 from noiseproof.learn.treat import PLAIN, Opinions
-from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
+from noiseproof.learn.trials import Folds, Setting, Trial
 from noiseproof.noise import EstimatedTransition
 from noiseproof.noise.matrix import Doubles
 
@@ -136,7 +136,7 @@ def _most_accurate(
     if len(mix) == 1:
         return alone
     right = _held_out(folds, among, steps)
-    behind, doubt = mean_and_error(right - leader.right, leader.share)
+    behind, doubt = leader.mean(right - leader.right)
     if behind < -CLEARLY * doubt:  # the best of many is partly luck, so let it be clear
         return alone
     return _mean_of(mix, right, trials, opinions)
@@ -170,7 +170,7 @@ def best_explanation(folds: Folds, trials: Sequence[Trial]) -> Trial | None:
         max(some, key=lambda trial: float(logs[trial.setting] @ share))
         for some in (telling, others)
     )
-    gain, error = mean_and_error(logs[best.setting] - logs[rival.setting], share)
+    gain, error = best.mean(logs[best.setting] - logs[rival.setting])
     return best if gain > CLEARLY * error else None
 
 
@@ -190,8 +190,8 @@ def _mean_of(
 ) -> Chosen:
     """Choose a mean of trials, which is ``right`` on some of the rows."""
     compared = plain(trials)
-    gain, error = mean_and_error(right - compared.right, compared.share)
-    accuracy, own_error = mean_and_error(right, compared.share)
+    gain, error = compared.mean(right - compared.right)
+    accuracy, own_error = compared.mean(right)
     own = Candidate(ENSEMBLE, ENSEMBLE, None, PLAIN, accuracy, own_error, 0.0, {})
     rows = sorted([own, *ranked(trials)], key=lambda row: -row.noisy_accuracy)
     members, weights = zip(*mix, strict=True)

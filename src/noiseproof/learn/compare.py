@@ -226,7 +226,9 @@ def noise_of(problem: Problem, trial: Trial) -> EstimatedTransition:
         if len(inside.judges):
             trusted = inside.judges, problem.labels[seen][inside.judges]
     p = trial.probabilities
-    return estimate(given[seen], p if len(seen) == len(p) else p[seen], trusted=trusted)
+    p = p if len(seen) == len(p) else p[seen]
+    groups = None if trial.units is None else trial.units[seen]
+    return estimate(given[seen], p, trusted=trusted, groups=groups)
 
 
 def _suited(noise: EstimatedTransition) -> Sequence[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS
-from noiseproof.learn.trials import Setting, Trial, mean_and_error
+from noiseproof.learn.trials import Setting, Trial
 from noiseproof.noise import EstimatedTransition
 from noiseproof.noise.matrix import Doubles
 
@@ -86,7 +86,7 @@ def plain(trials: Sequence[Trial]) -> Trial:
 
 def is_level(trial: Trial, leader: Trial, errors: float = 1.0) -> bool:
     """Return whether a trial is at most so many standard errors behind a better one."""
-    gain, error = mean_and_error(trial.right - leader.right, trial.share)
+    gain, error = trial.mean(trial.right - leader.right)
     return gain >= -errors * error
 
 
@@ -97,7 +97,7 @@ def in_the_race(trial: Trial, leader: Trial, first: bool = False) -> bool:
     one: see :mod:`noiseproof.learn.explain`. So may the ``first`` of a quick learner, which may be
     the best one yet when doubtful labels are treated.
     """
-    behind, error = mean_and_error(leader.right - trial.right, trial.share)
+    behind, error = trial.mean(leader.right - trial.right)
     allowed = 0.0
     if tells_classes(trial.setting):
         allowed = FAR_BEHIND
@@ -121,7 +121,7 @@ def that_explain(
     def level(among: Sequence[Trial], errors: float) -> list[Trial]:
         order = sorted(among, key=lambda trial: -float(logs[trial.setting] @ share))
         top = logs[order[0].setting]
-        found = [(trial, *mean_and_error(logs[trial.setting] - top, share)) for trial in order]
+        found = [(trial, *trial.mean(logs[trial.setting] - top)) for trial in order]
         return [trial for trial, gain, error in found if gain >= -errors * error]
 
     near = level(trials, CLEARLY)
@@ -139,7 +139,7 @@ def peers(trials: Sequence[Trial]) -> list[Trial]:
     leader = best(trials)
     margins = {}
     for trial in trials:
-        gain, error = mean_and_error(trial.right - leader.right, leader.share)
+        gain, error = leader.mean(trial.right - leader.right)
         if trial.setting.treatment in CLEANING:
             gain += error / 2
         if gain >= -error:
@@ -186,7 +186,7 @@ def reason(chosen: Trial, compared: Trial) -> str:
         if chosen.setting.is_cross_entropy:
             return "Plain cross entropy predicts held-out labels best, and is used."
         return f"{chosen.setting.learner} predicts held-out labels best of what was tried."
-    gain, error = mean_and_error(chosen.right - compared.right, compared.share)
+    gain, error = compared.mean(chosen.right - compared.right)
     how = _told(chosen.setting)
     return (
         f"{how} predicts {points(gain)} of the held-out labels than {_rival(compared)} "

@@ -10,7 +10,7 @@ from noiseproof.learn.folds import deal, held_together, sample
 from noiseproof.learn.learner import Floats, Labels, Problem, Shape
 from noiseproof.learn.opinions import opinions_of
 from noiseproof.learn.treat import PLAIN, Opinions
-from noiseproof.learn.trials import Folds, Setting, Trial, mean_and_error
+from noiseproof.learn.trials import Folds, Setting, Trial
 
 #: Numbers in the sample that settings are compared on, and the rows it has at least and at most.
 SAMPLE, LEAST, MOST = 5_000_000, 10_000, 30_000
@@ -119,7 +119,7 @@ def more_rows_help(folds: Folds, chosen: Chosen) -> bool:
     if not few:
         return False
     right = problem.right(few[0].probabilities)
-    gain, error = mean_and_error(whole.right - right, whole.share)
+    gain, error = whole.mean(whole.right - right)
     return gain > error / 2
 
 

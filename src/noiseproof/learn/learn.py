@@ -22,6 +22,7 @@ from noiseproof.learn.learners import Linear, registry
 from noiseproof.learn.review import Review
 from noiseproof.learn.trials import Folds, Setting
 from noiseproof.noise import EstimatedTransition, estimate
+from noiseproof.noise.clustered import units_of
 from noiseproof.parallel import one_thread
 from noiseproof.progress import SILENT, Progress
 
@@ -65,6 +66,7 @@ class Learned:
         checked: for each checked row drawn at random, whether a model chosen and trained without
             it gets it right; None if there are none.
         checked_share: how much of the comparison went by checked rows, from 0 to 1.
+        units: (N,) a number for each row, equal for rows that belong together; None without such.
         places: (N,) the numbers of the rows among all; None if no row was left out.
     """
 
@@ -83,6 +85,7 @@ class Learned:
     review: Review | None = None
     checked: NDArray[np.bool_] | None = None
     checked_share: float = 0.0
+    units: Labels | None = None
     places: Labels | None = None
 
     @property
@@ -172,7 +175,8 @@ def learn(
     if groups is not None:
         folds = min(folds, _several(of[kept]))
     fold = deal(part.labels, min(folds, len(kept)), seed, of[kept])
-    few = Folds(part, fold, deadline, progress)
+    units = units_of(of)
+    few = Folds(part, fold, deadline, progress, units=units_of(of[kept]))
     rest = Rest(problem, few, kept, equal)
     if len(labels) < FEW and (learners is None or Linear.name in learners):
         chosen = _few(few)
@@ -186,7 +190,7 @@ def learn(
     if len(kept) == len(labels):
         members, rows = few.keep(chosen.settings, chosen.weights, chosen.opinions), len(labels)
     else:
-        every = Folds(problem, deal(labels, folds, seed, of), np.inf, progress)
+        every = Folds(problem, deal(labels, folds, seed, of), np.inf, progress, units=units)
         helps = not few.late and more_rows_help(few, chosen)
         late = few.late  # before the training on the sample, which takes time as well
         if helps:
@@ -201,7 +205,7 @@ def learn(
     known = None
     if review is not None and len(review.judges):
         known = review.judges, labels[review.judges]
-    noise = estimate(given, chosen.probabilities, names, trusted=known)
+    noise = estimate(given, chosen.probabilities, names, trusted=known, groups=units)
     # A handful of held-out rows cannot say how sure a model should be.
     sharpness = 1.0
     if len(labels) >= FEW:
@@ -229,6 +233,7 @@ def learn(
         review=review,
         checked=chosen.checked,
         checked_share=told,
+        units=units,
     )
 
 

@@ -16,6 +16,7 @@ from noiseproof.learn.folds import held_out
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Task, Trained
 from noiseproof.learn.review import SOUND, stakes
 from noiseproof.learn.treat import PLAIN, Opinions, treated
+from noiseproof.noise.clustered import mean_and_error
 from noiseproof.progress import SILENT, Progress
 
 #: With at most so many rows times classes, trials remember those models that may be kept.
@@ -52,6 +53,7 @@ class Trial:
         share: (N,) what each row counts, summing to 1; 0 where no model of the trial held it out.
         seconds: of one core.
         models: of each fold, where they were asked for.
+        units: (N,) a number for each row, equal for rows that belong together; None without such.
     """
 
     setting: Setting
@@ -60,6 +62,7 @@ class Trial:
     share: NDArray[np.float64]
     seconds: float
     models: tuple[Trained, ...] = ()
+    units: Labels | None = None
 
     @property
     def accuracy(self) -> float:
@@ -69,17 +72,11 @@ class Trial:
     @property
     def standard_error(self) -> float:
         """The standard error of the accuracy."""
-        return mean_and_error(self.right, self.share)[1]
+        return self.mean(self.right)[1]
 
-
-def mean_and_error(values: NDArray[np.float64], share: NDArray[np.float64]) -> tuple[float, float]:
-    """Return a weighted mean and its standard error.
-
-    >>> mean_and_error(np.array([0.0, 1.0, 1.0, 0.0]), np.full(4, 0.25))
-    (0.5, 0.25)
-    """
-    mean = float(values @ share)
-    return mean, math.sqrt(float(((values - mean) ** 2) @ share**2))
+    def mean(self, values: NDArray[np.float64]) -> tuple[float, float]:
+        """Return the mean of values (N,) over the rows, as they count, and its standard error."""
+        return mean_and_error(values, self.share, self.units)
 
 
 class _Answer(NamedTuple):
@@ -100,6 +97,7 @@ class Folds:
         deadline: the time, by ``time.monotonic``, after which no further job is started.
         progress: receives how many jobs are done.
         misled: by how much noisy labels may mislead; see :func:`~noiseproof.learn.review.stakes`.
+        units: (N,) a number for each row, equal for rows that belong together; None without such.
     """
 
     problem: Problem
@@ -107,6 +105,7 @@ class Folds:
     deadline: float = math.inf
     progress: Progress = SILENT
     misled: float = SOUND
+    units: Labels | None = None
     _weights: dict[tuple[int, ...], Floats] = field(default_factory=dict)
     _models: dict[Setting, tuple[Trained, ...]] = field(default_factory=dict)
     _looks: dict[tuple[Setting, int], _Answer] = field(default_factory=dict)
@@ -216,7 +215,7 @@ class Folds:
             if count == self.count and self._is_small and setting.learner.averaged:
                 self._models[setting] = tuple(models)
             right, kept_models = self.problem.right(p), tuple(models) if keep else ()
-            trials.append(Trial(setting, p, right, share, seconds=seconds, models=kept_models))
+            trials.append(Trial(setting, p, right, share, seconds, kept_models, self.units))
         return trials
 
     def task(self, setting: Setting, without: int | None, opinions: Opinions | None) -> Task:

@@ -139,8 +139,14 @@ def log_votes(votes: Integers, classes: int) -> Doubles:
     return np.log(counts + 0.2)
 
 
-def posterior(given: Integers, rows: Rows) -> Posterior:
-    """Return what the labels and the predictions say of rate and accuracy."""
+def posterior(given: Integers, rows: Rows, speaking: float = 1.0) -> Posterior:
+    """Return what the labels and the predictions say of rate and accuracy.
+
+    Args:
+        given: (N,) labels.
+        rows: what the classifier says.
+        speaking: what a row counts; below 1 where rows belong together.
+    """
     disagree = rows.predicted != given
     every = np.arange(len(given))
     if len(given) > _MOST:
@@ -154,7 +160,7 @@ def posterior(given: Integers, rows: Rows) -> Posterior:
         (_CLASSWISE, _class_scale(odds[:, 1], predicted, rows.classes, scale)),
         (1 - _CLASSWISE, np.full(rows.classes, scale)),
     ):
-        part = _weighed(odds / unit[predicted][:, None], wrong, rows.classes, shared)
+        part = _weighed(odds / unit[predicted][:, None], wrong, rows.classes, shared, speaking)
         sharpness = part.sharpness / scale
         parts.append((part.rate, part.seen, part.accuracy, sharpness, weight * part.weight))
     # Noise at random shows by itself; a second opinion is for noise that looks like difficulty.
@@ -228,7 +234,7 @@ def _class_scale(margin: Doubles, predicted: Integers, classes: int, usual: floa
 
 
 def _weighed(
-    odds: Doubles, disagree: NDArray[np.bool_], classes: int, shared: Doubles
+    odds: Doubles, disagree: NDArray[np.bool_], classes: int, shared: Doubles, speaking: float
 ) -> Posterior:
     """Return the posterior for margins in units of their median."""
     n = len(odds)
@@ -254,7 +260,7 @@ def _weighed(
     r = np.minimum(r, 0.9 * (1 - 1 / classes))
     p = np.clip(1 - (1 - e) * (1 - r) - same[:, None] * e * r, 1e-3, 1 - 1e-5)
     log_weight = (missed * np.log(p) + (sizes - missed) * np.log1p(-p)).sum(axis=1)
-    log_weight *= min(1, _ROWS / n)
+    log_weight *= min(speaking, _ROWS / n)
     log_weight += np.log(_CLEAN) * (rate == 0)
     log_weight -= 0.5 * ((np.log(_SHARPNESS[s]) - _USUAL) / _SPREAD) ** 2
     weight = np.exp(log_weight - log_weight.max())
@@ -273,7 +279,7 @@ def _weighed(
 
 
 def interval(
-    values: Doubles, weight: Doubles, rows: int, level: float = 0.95
+    values: Doubles, weight: Doubles, rows: float, level: float = 0.95
 ) -> tuple[float, float]:
     """Return the shortest interval that holds ``level`` of the weight.
 

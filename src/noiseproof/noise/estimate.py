@@ -10,6 +10,7 @@ from torch import Tensor
 
 from noiseproof.errors import NoiseError, ParameterError, did_you_mean
 from noiseproof.noise import difficulty, flips
+from noiseproof.noise.clustered import independent, units_of
 from noiseproof.noise.difficulty import Posterior, Rows
 from noiseproof.noise.estimated import NEAR_ZERO, SMALL, Calibration, EstimatedTransition
 from noiseproof.noise.labels import Integers, as_labels, to_array
@@ -30,6 +31,7 @@ def estimate(
     *,
     neighbours: ArrayLike | Tensor | None = None,
     trusted: tuple[ArrayLike, ArrayLike] | None = None,
+    groups: ArrayLike | None = None,
 ) -> EstimatedTransition:
     """Estimate how labels go wrong from what a classifier that never saw them says.
 
@@ -50,6 +52,8 @@ def estimate(
             :func:`nearest`. Their labels are a second opinion, which counts as far as it predicts.
         trusted: row numbers, and the true labels of these rows. A few dozen do much; a row that is
             given twice counts once.
+        groups: (N,) a value for each row, equal for rows that belong together, such as copies or
+            the sentences of one document: intervals are wider, as far as such rows err together.
 
     >>> from noiseproof.noise import TransitionMatrix
     >>> numbers = np.random.default_rng(0)
@@ -76,7 +80,8 @@ def estimate(
     votes = None if neighbours is None else given[_check_neighbours(neighbours, N)]
     power = trust(given, p, votes)
     rows = difficulty.leading(given, p, votes, power)
-    found = difficulty.posterior(given, rows)
+    alone = independent(rows.predicted != given, _check_groups(groups, N))
+    found = difficulty.posterior(given, rows, alone / N)
     belief, known = 1.0, None
     if trusted is not None:
         known = _check_trusted(trusted, names, N, K)
@@ -93,13 +98,13 @@ def estimate(
         counts = belief * counts + (1 - belief) * N / len(true) * learned
         shares = (np.bincount(true, minlength=K) + 1) / (len(true) + K)
         prior = belief * prior + (1 - belief) * shares
-    low, high = difficulty.interval(found.rate, found.weight, N)
+    low, high = difficulty.interval(found.rate, found.weight, alone)
     noisy = float(found.weight[found.seen > seen / 3].sum())
     if known is None and low <= NEAR_ZERO * high:
         low = 0.0
         if high >= SMALL:  # it may all be difficulty, so no single label is wrong for certain
             largest = float(np.bincount(given).max()) / N
-            known_more = float((rows.predicted == given).mean()) - largest > 1 / np.sqrt(N)
+            known_more = float((rows.predicted == given).mean()) - largest > 1 / np.sqrt(alone)
             noisy = min(noisy, _UNSURE if known_more else _CHANCE)
     calibration = Calibration(
         sharpness, (float(power[0]), float(power[1])), min(1.0, seen / max(rate, 1e-9)), noisy
@@ -182,6 +187,15 @@ def _check_neighbours(neighbours: Any, N: int) -> Integers:
     if rows.size and (rows.min() < 0 or rows.max() >= N):
         raise NoiseError(f"expected neighbours to be row numbers from 0 to {N - 1}")
     return rows.astype(np.int64)
+
+
+def _check_groups(groups: Any, N: int) -> Integers | None:
+    if groups is None:
+        return None
+    array = to_array(groups)
+    if array.shape != (N,):
+        raise NoiseError(f"expected a group for each of {N} rows, got {array.shape}")
+    return units_of(array)
 
 
 def _check_trusted(
