@@ -29,7 +29,7 @@ INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 #: What may separate columns.
 MARKS = ",;\t"
 #: How R writes a table of one column: rows begin with a name in quotes that has no column.
-NAMED_ROW = re.compile(r'\s*[^\r\n]+\r?\n"[^"\r\n]*"[,;\t]')
+NAMED_ROW = re.compile(r'\s*+[^\r\n]++\r?\n"[^"\r\n]*"[,;\t]')
 #: Fields that are parsed at a time, at most, and rows.
 FIELDS, ROWS = 4_000_000, 65_536
 #: The rows that are parsed at a time are no longer than this; more is a quote that never ends.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: A number; one that repeats is numbered as a name would be, 0.5 and 0.5.1.
-NUMBER = re.compile(r"\s*[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?(\.[0-9]+)?\s*")
+NUMBER = re.compile(r"\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?(\.[0-9]+)?\s*")
 #: Rows that are looked at.
 ROWS = 100
 #: Fewer numbers than this may rise or fall throughout by chance.

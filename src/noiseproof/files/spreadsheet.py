@@ -10,7 +10,7 @@ from noiseproof.extras import need
 
 #: How a formula begins in some spreadsheet; full-width signs are signs in some countries.
 FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 def escape(text: str) -> str:

@@ -14,6 +14,8 @@ PER = "%‰"
 CODES = "EUR USD GBP CHF JPY CNY INR CAD AUD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR RUB TRY KRW"
 UNIT = rf"[$€£¥₹₽₩₺₫₴{PER}]|{'|'.join(CODES.split())}"
 SIGN = "[-+\u2212]"
+#: No amount is longer; a long text of blanks would take the pattern hours.
+LONGEST = 64
 #: An amount with its unit before or after it, a minus before either, or brackets for one.
 AMOUNT = re.compile(
     rf"(?P<bracket>\()?\s*(?P<minus>{SIGN})?\s*(?P<before>{UNIT})?\s*(?P<inner>{SIGN})?"
@@ -102,7 +104,8 @@ class Amounts(NamedTuple):
 
 def _parts(text: str) -> tuple[str, str, bool]:
     """Return the unit, the number as it is written, and whether a minus is before it."""
-    found = AMOUNT.fullmatch(text.strip())
+    text = text.strip()
+    found = AMOUNT.fullmatch(text) if len(text) <= LONGEST else None
     if found is None:
         return "", "", False
     before, after = found["before"], found["after"]

@@ -120,7 +120,7 @@ def encode(labels: Any, where: str) -> tuple[Codes, Classes]:
 
 def _folded(name: str) -> Any:
     text = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-    return float(text) if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", text) else text
+    return float(text) if re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", text) else text
 
 
 def _check_count(names: Sequence[str], present: Sequence[str], kind: Kind, where: str) -> None:
