@@ -1,5 +1,7 @@
 """Quadratic discriminant analysis: what scikit-learn finds, on the columns that tell most."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -95,3 +97,13 @@ def test_blocks_of_rows_give_what_all_rows_give(monkeypatch: pytest.MonkeyPatch)
     whole = trained(X, labels).probabilities(X)
     monkeypatch.setattr("noiseproof.learn.sharpness.BLOCK", 50)
     np.testing.assert_allclose(trained(X, labels).probabilities(X), whole, atol=1e-5)
+
+
+def test_many_classes_take_no_more_memory_than_their_probabilities() -> None:
+    rows, classes = 20_000, 60
+    X = np.random.default_rng(0).normal(size=(rows, 20)).astype(np.float32)
+    model = trained(X, np.arange(rows) % classes, columns=20)
+    tracemalloc.start()
+    found = model.probabilities(X)
+    assert tracemalloc.get_traced_memory()[1] < 4 * found.nbytes + 4 * X.nbytes
+    tracemalloc.stop()

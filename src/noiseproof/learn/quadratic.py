@@ -59,7 +59,7 @@ class QuadraticModel(ArrayModel):
         """Return (N, K), computed in blocks of rows."""
         matrix = Matrix(X, self.scaling)
         out = np.empty((matrix.shape[0], len(self.bias)), dtype=np.float32)
-        for rows in blocks(*matrix.shape):
+        for rows in blocks(len(out), max(out.shape[1], matrix.shape[1])):
             z = _logits(matrix.scaled(rows)[:, self.columns], self.means, self.factors, self.bias)
             out[rows] = torch.softmax(torch.from_numpy(z), -1).numpy()
         return out
@@ -211,5 +211,8 @@ def _moments(X: Floats, share: Floats) -> tuple[NDArray[np.float64], NDArray[np.
 
 def _logits(X: Floats, means: Floats, factors: Floats, bias: Floats) -> Floats:
     """Return (n, K) the log-odds of the classes, for rows of the columns in use."""
-    far = [(X - mean) @ factor for mean, factor in zip(means, factors, strict=True)]
-    return np.stack([b - np.einsum("ij,ij->i", z, z) for b, z in zip(bias, far, strict=True)], 1)
+    out = np.empty((len(X), len(bias)), dtype=np.float32)
+    for k, (mean, factor) in enumerate(zip(means, factors, strict=True)):
+        far = (X - mean) @ factor
+        out[:, k] = bias[k] - np.einsum("ij,ij->i", far, far)
+    return out
