@@ -105,3 +105,14 @@ def test_what_more_answers_are_said_to_bring_is_what_they_bring():
     got = [(one.soft.argmax(axis=1) == true).mean() for one in (two, four)]
     assert abs(said[0] - got[0]) < 0.03
     assert abs(said[2] - got[1]) < 0.03
+
+
+def test_items_that_are_sure_and_those_that_never_will_be_are_told_apart():
+    X, true = blobs(400, 10)
+    answers = ask_crowd(true, [0.8] * 8, 3)
+    consensus = agree(answers, centroids(X))
+    found = ask(consensus, counts(answers))
+    sure = consensus.soft[found.items].max(axis=1) >= 0.95
+    assert sure.any()
+    assert (found.needed < 0).any()
+    assert ((found.needed == 0) == sure).all()

@@ -30,8 +30,8 @@ class Asking:
     Args:
         items: those that a further answer would help, the one it helps most first.
         gain: how much more likely right the label of each becomes by one more answer.
-        needed: how many more answers make each 95 % sure, on average; 0 for more than
-            :data:`MOST`. Only the first :data:`LISTED` are worked out.
+        needed: how many more answers make each 95 % sure, on average: 0 for those that are, -1
+            for more than :data:`MOST`. Only the first :data:`LISTED` are worked out.
         right: the share of right labels now, and after 1, 2, ... more answers about every item.
         doubtful: (share of items, share of right labels) after one more answer about the items
             that it helps most.
@@ -61,7 +61,7 @@ def ask(consensus: Consensus, per_annotator: Doubles, seed: int = 0) -> Asking:
     ahead = _imagine(q[some], found, per_annotator, -(-IMAGINED // len(some)), draws)
     listed = _imagine(q[order[:LISTED]], found, per_annotator, TIMES, draws)
     sure = listed >= SURE
-    needed = np.where(sure.any(axis=1), sure.argmax(axis=1), 0)
+    needed = np.where(sure.any(axis=1), sure.argmax(axis=1), -1)
     now = float(q.max(axis=1).mean())
     better = np.cumsum(np.sort(gain)[::-1]) / len(q)
     parts = [

@@ -128,7 +128,7 @@ class Crowd:
         import pandas as pd
 
         at = self.asking.items
-        needed = np.zeros(len(at), dtype=np.int64)
+        needed = np.full(len(at), -1)
         needed[: len(self.asking.needed)] = self.asking.needed
         return pd.DataFrame(
             {
@@ -137,7 +137,7 @@ class Crowd:
                 "confidence": self.soft[at].max(axis=1).round(4),
                 "answers": self.answers.votes[at].sum(axis=1).astype(np.int64),
                 "gain": self.asking.gain.round(4),
-                "more_answers": [str(n) if n else "" for n in needed.tolist()],
+                "more_answers": [str(n) if n >= 0 else "" for n in needed.tolist()],
             }
         )
 
