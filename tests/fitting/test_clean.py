@@ -17,7 +17,7 @@ from PIL import Image
 from pyarrow import parquet
 
 from noiseproof.cli import main
-from noiseproof.errors import DataError
+from noiseproof.errors import DataError, ParameterError
 from noiseproof.fitting.clean import clean
 from noiseproof.fitting.edit_text import edited
 from noiseproof.fitting.fit import fit
@@ -355,8 +355,21 @@ def test_a_folder_of_pictures_is_copied_with_each_in_its_class(photos, tmp_path,
     assert len(again.rows) == 60
 
 
+def test_proposals_are_written_in_the_encoding_that_was_fitted_alone(tmp_path):
+    frame = blobs(90)[0]
+    path = tmp_path / "pets.csv"
+    frame.assign(kind=frame["kind"].replace({"cat": "félin"})).to_csv(path, index=False)
+    folder = fit(path, "kind").save(tmp_path / "fit")
+    assert (pd.read_csv(folder / "suspect_rows.csv")["proposed_label"] == "félin").any()
+    with pytest.raises(DataError, match="has no such class; give the file that was fitted"):
+        clean(path, tmp_path / "out.csv", fit=folder, proposals=0.25, encoding="cp1252")
+    assert not (tmp_path / "out.csv").exists()
+
+
 def test_a_folder_takes_proposals_too(photos, tmp_path):
     home, fitted = photos
+    with pytest.raises(ParameterError, match="its labels are in the names of its folders"):
+        clean(home / "pets", tmp_path / "out", fit=home / "pets-fit", proposals=0.5, label="kind")
     made = clean(home / "pets", tmp_path / "clean.v2", fit=home / "pets-fit", proposals=0.5)
     assert made.changes_file.name == "clean.v2-changes.csv"
     assert {one.row for one in made.changes} == {

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from noisy_tables import blobs
+from PIL import Image
 
 from noiseproof.cli import main
 
@@ -57,6 +58,15 @@ def test_each_step_has_a_line(capsys, home, tmp_path):
     assert "of the labels are wrong" in text
     assert "held-out noisy labels" in text
     assert "true labels, estimated" in text
+
+
+def test_strict_is_about_every_doubt_of_a_test_file(capsys, home, tmp_path):
+    (tmp_path / "new" / "year=2020").mkdir(parents=True)
+    FRAME.to_parquet(tmp_path / "new" / "year=2020" / "part.parquet")
+    command = ("fit", home / "pets.csv", "--label", "kind", "--test", tmp_path / "new")
+    code, _, err = run(capsys, *command, "--out", tmp_path / "out", "--strict")
+    assert (code, len(err.splitlines()), (tmp_path / "out").exists()) == (2, 1, False)
+    assert err.rstrip().endswith("names of folders are not read: year (--strict)")
 
 
 def test_a_test_file_whose_columns_differ_is_said_even_quietly(capsys, home, tmp_path):
@@ -219,6 +229,17 @@ def sparse_file(path):
         file.truncate(10 * 10**12)  # ten times what no machine here has
 
 
+def arrays(path):
+    np.savez(path, X=FRAME[["age"]].to_numpy(), y=FRAME["kind"].to_numpy(str), z=np.arange(90) % 2)
+
+
+def folder(path):
+    """Two pictures by class, in a folder whose name does not say so."""
+    for kind in ("cat", "dog"):
+        (path / kind).mkdir(parents=True)
+        Image.fromarray(np.zeros((8, 8), dtype=np.uint8)).save(path / kind / "0.png")
+
+
 SINGLE = ["cat"] * 45 + ["dog"] * 44 + ["emu"]
 
 
@@ -241,6 +262,14 @@ SINGLE = ["cat"] * 45 + ["dog"] * 44 + ["emu"]
         ("a.csv", raw(b""), ["--label", "y"], "cannot be read as csv"),
         ("a.parquet", raw(b"PAR1 broken"), ["--label", "y"], "cannot be read as parquet"),
         ("a.npz", raw(b"PK broken"), [], "cannot be read as .npz"),
+        ("a.npz", arrays, ["--label", "z"], "has no columns, its labels are in the array y"),
+        (
+            "a",
+            folder,
+            ["--label", "z"],
+            "has no columns, its labels are in the names of its folders",
+        ),
+        ("a.csv", csv(FRAME), ["--label", "kind", "--strict"], "expected --test beside it"),
         ("a.docx", raw(b"PK"), ["--label", "y"], "expected .csv, .tsv"),
         ("none.csv", lambda path: None, ["--label", "y"], "no such file or folder"),
     ],

@@ -21,6 +21,7 @@ from noiseproof.fitting.model import RECIPE
 from noiseproof.fitting.output import default_folder
 from noiseproof.fitting.reviewed import fingerprint
 from noiseproof.prepare.classes import Classes, Codes, encode
+from noiseproof.prepare.read import check_label
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.table_files import read_table_file
 
@@ -84,6 +85,7 @@ def clean(
         raise ParameterError(f"{out} would be inside the folder of the fit; choose another place")
     made = out, changes_file
     if path.is_dir():
+        check_label(path, "images", label)
         rows, changes = clean_folder(path, made, reviewed, folder, proposals, force)
     else:
         rows, changes = _table(path, made, label, reviewed, folder, proposals, encoding, force)

@@ -125,11 +125,17 @@ def _proposed(
     if theirs != given.fingerprint:
         raise DataError(f"{folder}: is the fit of other data than {given.data}")
     at = {str(name): place for place, name in enumerate(given.names)}
+    known = set(given.classes.names)
     for line in lines:
         row, sure = at[unescape(line["row"])], float(line["confidence"])
         old, new = (unescape(line[column]) for column in ("given_label", "proposed_label"))
         if sure < least or row in looked or given.label(row) != old:
             continue
+        if new not in known:
+            raise DataError(
+                f"{folder}: proposes {new!r} for row {line['row']}, and {given.data} has no such "
+                "class; give the file that was fitted, and its --encoding"
+            )
         why = f"proposed by the fit, {100 * sure:.1f} % sure"
         changes[row] = Change(given.names[row], old, new, why)
 

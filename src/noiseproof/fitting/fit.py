@@ -113,7 +113,7 @@ def fit(
     start = time.perf_counter()
     text = [text] if isinstance(text, str) else text
     losses = [losses] if isinstance(losses, str) else losses
-    _check_options(test, embeddings, test_embeddings, trusted, reviewed)
+    _check_options(test, embeddings, test_embeddings, trusted, reviewed, strict)
     y, group = label_name(X, y), label_name(X, group)
     if isinstance(group, str) and isinstance(y, str) and group == y:
         raise ParameterError(f"--group: {group!r} is the column of labels, --label")
@@ -189,9 +189,11 @@ def fit(
 
 
 def _check_options(
-    test: Any, embeddings: Any, test_embeddings: Any, trusted: Any, reviewed: Any
+    test: Any, embeddings: Any, test_embeddings: Any, trusted: Any, reviewed: Any, strict: bool
 ) -> None:
     """Raise at once if options do not go together."""
+    if strict and test is None:
+        raise ParameterError("--strict: expected --test beside it, whose columns it is about")
     if trusted is not None and reviewed is not None:
         raise ParameterError("--trusted: give it or --reviewed, not both")
     if test_embeddings is not None and (test is None or embeddings is None):

@@ -137,8 +137,8 @@ def read_test(
     if len(rows) < len(codes):
         samples = samples.take(rows)
     matrix = features.transform(samples, notes)
-    if strict and notes.warnings:
-        raise DataError(f"{where}: {'; '.join(notes.warnings)} (--strict)")
+    if strict and (doubts := (*samples.doubts, *notes.warnings)):
+        raise DataError(f"{where}: {'; '.join(doubts)} (--strict)")
     said, changed = (
         tuple(f"{where}: {line}" for line in lines)
         for lines in (

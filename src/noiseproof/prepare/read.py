@@ -45,6 +45,7 @@ def read(
     """
     path = Path(path)
     kind, encoder = _kind(path), _unless(how.embeddings, how.encoder)
+    check_label(path, kind, label)
     if kind == "images":
         samples = read_image_folder(path, how.size, labelled, encoder, progress)
     elif kind == "arrays":
@@ -100,6 +101,14 @@ def read_blocks(
         raise DataError(f"{path}: there are no rows")
     if instead is not None and len(instead) != found:
         raise _another_length(Path(str(how.embeddings)), len(instead), path.name, found)
+
+
+def check_label(path: Path, kind: str, label: str | None) -> None:
+    """Raise where a column of labels is named, and the labels are not in a column."""
+    if label is None or kind == "table" or (kind == "arrays" and label == "y"):
+        return
+    where = "in the names of its folders" if kind == "images" else "in the array y"
+    raise ParameterError(f"--label: {path} has no columns, its labels are {where}")
 
 
 def _unless(embeddings: str | Path | None, encoder: Wanted) -> Wanted:
