@@ -1,6 +1,7 @@
 """fit and predict with encoders: photos, texts beside numbers, and encoders that have changed."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +126,24 @@ def test_texts_are_read_beside_numbers(tmp_path):
     assert names[0] == "length"
     assert "text: embedding 15" in names
     assert (fitted.predict(rows.drop(columns="y")) == rows["y"]).mean() > 0.9
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_texts_are_compared_without_copies_and_groups_on_both_sides(tmp_path, grouped):
+    # Five of each text, with a label that is chance: by the copies it could be predicted.
+    numbers = np.random.default_rng(0)
+    case = np.repeat(np.arange(60), 5)
+    words = numbers.integers(0, 400, (60, 8))
+    texts = [" ".join(f"w{n}" for n in words[k]) + f" v{i}" * grouped for i, k in enumerate(case)]
+    rows = pd.DataFrame({"text": texts, "case": case, "y": numbers.integers(0, 2, 60)[case]})
+    group = {"group": "case"} if grouped else {}
+    rows = rows if grouped else rows.drop(columns="case")
+    encoder = str(text_folder(tmp_path / "encoder"))
+    fitted = nf.fit(rows, "y", text="text", encoder=encoder, **group, **QUICK)
+    note = next(note for note in fitted.notes if note.startswith("texts as "))
+    shares = [float(share) for share in re.findall(r"([0-9.]+)%", note)]
+    assert len(shares) >= 2
+    assert max(shares) < 75
 
 
 def test_words_stay_where_embeddings_tell_less(tmp_path):

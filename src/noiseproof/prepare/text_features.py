@@ -10,6 +10,7 @@ from noiseproof.encoders.choose import AUTO, TFIDF, Facts, choose
 from noiseproof.encoders.encoder import TEXTS, Encoder
 from noiseproof.errors import ParameterError
 from noiseproof.noise import stream
+from noiseproof.prepare.checks import row_hashes
 from noiseproof.prepare.classes import Codes
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
@@ -25,6 +26,8 @@ DECAYS = (1.0, 10.0)
 #: Both, or words alone, must be better than embeddings alone by this many standard errors: learners
 #: for dense features have no use for words.
 CLEARLY = 2.0
+#: If fewer rows than this share are distinct, equal ones are different cases rather than copies.
+DISTINCT = 0.1
 
 
 def with_texts_encoded(
@@ -66,16 +69,18 @@ def _best(
     both = TableFeatures((*rest, *encoded, *found), words.left_out, words.commas)
     alone = TableFeatures((*rest, *encoded), words.left_out, words.commas)
     rows = np.sort(stream(seed, "texts").permutation(len(codes))[:ROWS])
-    matrix, labels = both.transform(samples.take(rows), Notes(), progress), codes[rows]
+    some = samples.take(rows)
+    matrix, labels = both.transform(some, Notes(), progress), codes[rows]
     plain = alone.width - len(encoded) * encoder.identity.width
     parts: dict[str, tuple[TableFeatures, Any]] = {
         "embeddings": (alone, matrix[:, : alone.width]),
         "words and embeddings": (both, matrix),
     }
+    without = sparse.hstack([matrix[:, :plain], matrix[:, alone.width :]], format="csr")
     if may_drop:
-        without = sparse.hstack([matrix[:, :plain], matrix[:, alone.width :]], format="csr")
         parts["words"] = (words, without)
-    right = {name: _held_out(part, labels, seed) for name, (_, part) in parts.items()}
+    unit = _units(some, without)
+    right = {name: _held_out(part, labels, unit, seed) for name, (_, part) in parts.items()}
     chosen = "embeddings"
     for name, hits in right.items():
         if _clearly_better(hits, right[chosen]):
@@ -85,19 +90,37 @@ def _best(
     return parts[chosen][0]
 
 
-def _held_out(matrix: Any, codes: Codes, seed: int) -> NDArray[np.float64]:
+def _units(samples: Samples, matrix: Any) -> Codes:
+    """Return (N,) a number for each row, equal for rows to hold out together.
+
+    Those are the rows of a group or, without groups, rows of equal features; where nearly all of
+    them are equal, they are different cases.
+    """
+    import pandas as pd
+
+    groups = samples.groups
+    unit, known = pd.factorize(row_hashes(matrix) if groups is None else groups.numbers)
+    least = 2 if groups is not None else max(2, DISTINCT * len(unit))
+    return unit if len(known) >= least else np.arange(len(unit))
+
+
+def _held_out(matrix: Any, codes: Codes, unit: Codes, seed: int) -> NDArray[np.float64]:
     """Return for each row whether a linear model that never saw it predicts its label."""
-    found = [_predicted(matrix, codes, decay, seed) for decay in DECAYS]
+    found = [_predicted(matrix, codes, unit, decay, seed) for decay in DECAYS]
     return max(found, key=lambda right: float(right.mean()))
 
 
-def _predicted(matrix: Any, codes: Codes, decay: float, seed: int) -> NDArray[np.float64]:
+def _predicted(
+    matrix: Any, codes: Codes, unit: Codes, decay: float, seed: int
+) -> NDArray[np.float64]:
     from sklearn.linear_model import RidgeClassifier
     from sklearn.model_selection import KFold
 
     right = np.zeros(len(codes))
-    folds = KFold(min(FOLDS, len(codes)), shuffle=True, random_state=seed)
-    for train, held in folds.split(codes):
+    units = np.arange(int(unit.max()) + 1)
+    for _, out in KFold(min(FOLDS, len(units)), shuffle=True, random_state=seed).split(units):
+        inside = np.isin(unit, out)
+        train, held = np.flatnonzero(~inside), np.flatnonzero(inside)
         if len(np.unique(codes[train])) < 2:
             continue
         model = RidgeClassifier(alpha=decay, solver="sparse_cg", tol=1e-3)
