@@ -23,6 +23,15 @@ def test_rows_on_their_own_and_groups_that_do_not_matter_count_as_rows() -> None
     assert independent(right, np.arange(2000) // 4) > 1700
 
 
+@pytest.mark.parametrize("value", [1.0, 0.0, 0.1, 0.95])
+def test_where_all_values_are_equal_groups_are_counted_whatever_is_rounded(value: float) -> None:
+    for rows in range(20, 200):
+        units = np.arange(rows) // 4
+        assert independent(np.full(rows, value), units) == len(np.unique(units))
+        every = independent(np.append(np.full(rows - 1, value), 1 - value), units)
+        assert len(np.unique(units)) < every <= rows
+
+
 def test_rows_without_a_share_do_not_count() -> None:
     values, share = np.array([0.0, 1.0, 5.0, 9.0]), np.array([0.5, 0.5, 0.0, 0.0])
     both = mean_and_error(values, share, np.array([0, 1, 2, 2]))

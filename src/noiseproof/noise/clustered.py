@@ -54,6 +54,7 @@ def independent(values: Any, units: Integers | None) -> float:
     if units is None:
         return float(n)
     values = np.asarray(values, dtype=np.float64)
+    if np.ptp(values) < 1e-12:  # their variance and its error would be rounding alone
+        return float(len(np.unique(units)))
     _, error = mean_and_error(values, np.full(n, 1 / n), units)
-    groups = len(np.unique(units))
-    return float(np.clip(values.var() / error**2, 1, n)) if error > 0 else float(groups)
+    return float(np.clip(values.var() / error**2, 1, n)) if error > 0 else float(n)
