@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from noiseproof.data.delimited import NO_VALUE
+from noiseproof.data.gaps import NO_VALUE
 from noiseproof.prepare.answers import of_frame, read_long, read_wide
 
-WORDS = [word for word in NO_VALUE if word]
+WORDS = [word for word in sorted(NO_VALUE) if word]
 
 
 def told(asked):

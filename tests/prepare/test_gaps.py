@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noiseproof.data.delimited import NO_NUMBER, NO_VALUE
+from noiseproof.data.gaps import NO_NUMBER, NO_VALUE
 from noiseproof.prepare.features import learn_features, reading
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
@@ -66,7 +66,7 @@ def test_marks_in_texts_of_every_type_are_gaps(dtype):
 
 
 @pytest.mark.parametrize("dtype", [object, "string", "category", "string[pyarrow]"])
-@pytest.mark.parametrize("word", [*NO_VALUE, "  "])
+@pytest.mark.parametrize("word", [*sorted(NO_VALUE), "  "])
 def test_words_for_no_value_are_gaps_in_every_form_of_a_table(tmp_path, word, dtype):
     colours = np.where(np.arange(40) % 4 == 1, word, np.where(np.arange(40) % 3, "red", "blue"))
     text = np.where(np.arange(40) % 5 == 1, word, [f"a fine film of {n} days" for n in range(40)])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from noiseproof.data.delimited import GAPS
+from noiseproof.data.gaps import GAPS
 from noiseproof.files.spreadsheet import escape, escaped, unescape
 from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import MISSING, encode
@@ -83,10 +83,13 @@ def test_a_text_file_gives_every_label_back(tmp_path_factory, different, gaps, e
 @given(different=st.lists(LABELS, min_size=2, max_size=6, unique=True), gaps=st.integers(0, 2))
 def test_texts_in_python_and_parquet_come_back_too(tmp_path_factory, different, gaps):
     labels = [*different, *[None] * gaps, *different]
+    want = expected([label or "" for label in labels])
+    if len({t for t in want if t is not None}) < 2:
+        return
     path = tmp_path_factory.mktemp("labels") / "a.parquet"
     pd.DataFrame({"x": 0, "y": labels}).to_parquet(path)
     for form in (labels, pd.Series(labels), np.array(labels, dtype=object), read(path, "y").labels):
-        assert back(*encode(form, "here")) == labels
+        assert back(*encode(form, "here")) == want
 
 
 @settings(max_examples=100)

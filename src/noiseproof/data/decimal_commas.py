@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from noiseproof.data.delimited import NO_NUMBER
+from noiseproof.data.gaps import NO_NUMBER
 from noiseproof.extras import need
 
 if TYPE_CHECKING:

@@ -11,21 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from noiseproof.data.gaps import NO_VALUE
+from noiseproof.data.labels import as_labels
 from noiseproof.errors import DataError
 from noiseproof.extras import need
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Words that mean that there is no number; among labels that are words they are classes.
-GAPS = frozenset({"", "#n/a", "n/a", "na", "nan", "<na>", "none", "null", "-nan", "#na"})
-#: The same in a column of numbers or dates, where marks are gaps too.
-NO_NUMBER = GAPS | {"?", "-", "--", "\u2013", "\u2014", ".", "..", "...", "missing", "unknown"}
-#: What pandas takes for a gap, as it is written.
-NO_VALUE = ("", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
 MARK = "="
-#: An integer as every program writes it; digits of other scripts would not come back.
-INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 #: What may separate columns.
 MARKS = ",;\t"
 #: How R writes a table of one column: rows begin with a name in quotes that has no column.
@@ -218,6 +212,11 @@ class Delimited:
             for block in self.frames(texts=mixed, only=mixed):
                 for name in mixed:
                     parts[name].append(block[name])
+        rounded = [name for name, columns in parts.items() if _are_rounded(columns)]
+        if rounded:
+            exact = pd.concat(self.frames(texts=rounded, only=rounded), ignore_index=True)
+            for name in rounded:
+                parts[name] = [_integers(exact[name], parts[name])]
         # One column after the other, so that no more than one is there twice.
         whole = {name: pd.concat(parts.pop(name), ignore_index=True) for name in list(parts)}
         for name in whole.keys() & {label, *names}:
@@ -239,6 +238,29 @@ def _is_mixed(blocks: list[Any]) -> bool:
         else:
             kinds.add(infer_dtype(block, skipna=True))
     return len(kinds) > 1 or not kinds <= {"truth", "number", "string", "empty"}
+
+
+def _are_rounded(blocks: list[Any]) -> bool:
+    """Return whether a column has numbers that floats may not hold, and floats hold some."""
+    kinds = {block.dtype.kind for block in blocks}
+    if not kinds <= set("iuf") or "f" not in kinds:
+        return False
+    return any(bool((block.abs() > 2**53).any()) for block in blocks)
+
+
+def _integers(texts: "pd.Series", otherwise: list[Any]) -> Any:
+    """Return texts as integers, gaps among them; what is otherwise where they are none."""
+    import pandas as pd
+
+    different = texts.dropna().unique()
+    if not all(re.fullmatch(r"\s*[+-]?[0-9]{1,20}\s*", text) for text in different):
+        return pd.concat(otherwise, ignore_index=True)
+    numbers = {text: int(text) for text in different}
+    low, high = min(numbers.values()), max(numbers.values())
+    if high >= 2**64 or (high >= 2**63 and low < 0) or low < -(2**63):
+        return pd.concat(otherwise, ignore_index=True)
+    exact = [None if text != text else numbers[text] for text in texts]
+    return pd.Series(pd.array(exact, dtype="UInt64" if high >= 2**63 else "Int64"))
 
 
 @contextmanager
@@ -289,32 +311,3 @@ def separator_of(text: str) -> str:
     if any(mark in header for mark in MARKS) or NAMED_ROW.match(text):
         return max(MARKS, key=header.count)
     return next((mark for mark in MARKS if not re.search(rf"{mark}[^\r\n]", rows)), MARKS[0])
-
-
-def as_labels(texts: "pd.Series") -> Any:
-    """Return labels as they are written: integers where all are, and otherwise texts.
-
-    pandas takes words such as NA and None for gaps. Among labels that are numbers they are;
-    among words only a field of nothing but spaces is one. Only integers as every program writes
-    them are taken for integers, so that each label can be written again byte for byte.
-
-    >>> import pandas as pd
-    >>> as_labels(pd.Series(["None", "NA", "", "yes"])).tolist()
-    ['None', 'NA', nan, 'yes']
-    >>> as_labels(pd.Series(["1", "NA", "", "900000000000207008"])).tolist()
-    [1, <NA>, <NA>, 900000000000207008]
-    >>> as_labels(pd.Series(["1E5", "100000", "007", " 1"])).tolist()
-    ['1E5', '100000', '007', ' 1']
-    """
-    import pandas as pd
-
-    different = [str(text) for text in texts.unique()]
-    values = [text for text in different if text.strip().lower() not in GAPS]
-    gaps = {text for text in different if not text.strip()}
-    if values and pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").notna().all():
-        gaps = set(different) - set(values)
-    if not values or not all(INTEGER.fullmatch(value) for value in values):
-        return texts.where(~texts.isin(gaps))
-    numbers = {value: int(value) for value in values}
-    exact = pd.array([numbers.get(text) for text in texts], dtype="Int64")
-    return pd.Series(exact).astype("Int64" if gaps else "int64")

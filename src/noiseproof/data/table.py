@@ -57,6 +57,8 @@ def read_table(path: str | Path, label: str) -> Dataset:
         path: the file, ``.csv``, ``.tsv`` (either also ``.gz``), ``.parquet`` or ``.pq``.
         label: the column of labels, numbers or text.
     """
+    from pandas.api.types import infer_dtype
+
     path = Path(path)
     size = content_size(path)
     check_fits(path, size)
@@ -72,6 +74,8 @@ def read_table(path: str | Path, label: str) -> Dataset:
         raise DataError(f"{path}: {missing} of {len(frame)} rows have no {label!r}; remove them")
     codes, classes = encode(_answers(frame[label], path), path)
     inputs = frame.drop(columns=[label, *second_labels(frame.columns, label)])
+    objects = [name for name in inputs if infer_dtype(inputs[name]) in ("boolean", "decimal")]
+    inputs = inputs.astype(dict.fromkeys(objects, "float64"))  # as those that have types
     numbers = inputs.select_dtypes(["number", "bool"], exclude="timedelta")
     if numbers.shape[1] == 0:
         raise DataError(f"{path}: no column of numbers beside {label!r}")
@@ -187,6 +191,11 @@ def _parquet(path: Path) -> Any:
         return as_frame(parquet.ParquetFile(file).read(), str(path))
 
 
+def is_foreign(table: Any) -> bool:
+    """Return whether a table is of pyarrow or polars, also one that polars has yet to collect."""
+    return hasattr(table, "to_pandas") or hasattr(table, "collect_schema")
+
+
 def as_frame(table: Any, where: str = "the table") -> Any:
     """Return a table of pyarrow or polars as a DataFrame; integers beside gaps stay integers.
 
@@ -209,8 +218,25 @@ def as_frame(table: Any, where: str = "the table") -> Any:
     return frame
 
 
+def as_column(values: Any) -> Any:
+    """Return a column of pyarrow or polars as one of pandas; anything else as it is.
+
+    numpy makes the word None of what is missing among Arrow's texts, and the last of all values of
+    what is missing in a dictionary.
+
+    >>> import pyarrow
+    >>> as_column(pyarrow.chunked_array([["a", None, "b"]]).dictionary_encode()).tolist()
+    ['a', nan, 'b']
+    """
+    values = values.to_arrow() if hasattr(values, "to_arrow") else values  # of polars
+    is_arrow = hasattr(values, "to_pandas") and not hasattr(values, "columns")
+    return values.to_pandas(integer_object_nulls=True) if is_arrow else values
+
+
 def _to_pandas(table: Any, where: str) -> Any:
-    wrong = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
+    wrong = (
+        TypeError, ValueError, LookupError, AttributeError, RecursionError, NotImplementedError
+    )  # fmt: skip
     try:
         return table.to_pandas()
     except wrong:
@@ -241,12 +267,8 @@ def as_objects(column: Any) -> Any:
 
 
 def _integers(column: Any) -> Any:
-    import pandas as pd
-
     unsigned = str(column.type).startswith("u")
-    return pd.Series(
-        column.to_pandas(integer_object_nulls=True), dtype="UInt64" if unsigned else "Int64"
-    )
+    return as_column(column).astype("UInt64" if unsigned else "Int64")
 
 
 def content_size(path: Path) -> int:

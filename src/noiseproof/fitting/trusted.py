@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.data.delimited import separator_of
-from noiseproof.data.table import as_frame
+from noiseproof.data.table import as_frame, is_foreign
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.files.spreadsheet import unescape
 from noiseproof.fitting.reviewed import read_text
@@ -63,7 +63,7 @@ def _columns(trusted: Any) -> tuple[str, Sequence[Any], Any]:
     if isinstance(trusted, (str, PathLike)):
         where = str(trusted)
         trusted = _table(where)
-    if hasattr(trusted, "to_pandas"):  # of polars or pyarrow
+    if is_foreign(trusted):
         trusted = as_frame(trusted)
     if hasattr(trusted, "columns"):
         if "fingerprint" in trusted.columns:  # its doubtful rows were not drawn at random

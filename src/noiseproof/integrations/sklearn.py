@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from noiseproof.data.table import as_column
 from noiseproof.errors import DataError, DataWarning, ParameterError, did_you_mean
 from noiseproof.learn.ensemble import Ensemble, Member
 from noiseproof.learn.folds import alike, joined
@@ -226,7 +227,7 @@ def _unnamed(X: Any) -> list[Any] | None:
 
 def _labels(y: Any) -> Any:
     """Return labels in a type that scikit-learn recognises."""
-    y = plain(y) if hasattr(y, "detach") else y
+    y = plain(y) if hasattr(y, "detach") else as_column(y)
     if np.ma.is_masked(y) or (hasattr(y, "isna") and np.asarray(y.isna()).any()):
         raise DataError(MISSING)
     nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from noiseproof.data.delimited import GAPS, as_labels
-from noiseproof.data.table import as_frame, second_labels
+from noiseproof.data.gaps import GAPS
+from noiseproof.data.labels import as_labels
+from noiseproof.data.table import as_frame, is_foreign, second_labels
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.answer_columns import check_answers, header, matching, patterns_of
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
@@ -23,7 +24,7 @@ from noiseproof.prepare.inputs import (
     warn_of_another_order,
     warn_of_other_numbers,
 )
-from noiseproof.prepare.items import items, numbered, varies
+from noiseproof.prepare.items import items, names, numbered, varies
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import split_label
@@ -92,20 +93,20 @@ def read_long(
         raise DataError(f"{where}: --annotator is for a table with columns, this is none")
     for name in who:
         split_label(frame, name, where, alone=True)  # an error if there is no such column
-    people, frame = frame[annotator], frame.drop(columns=annotator)
+    people, frame = names(frame[annotator]), frame.drop(columns=annotator)
     if group is not None:
         table = grouped(replace(table, inputs=frame), group)
         frame = table.inputs
     key = None
     if item is not None:
-        key, frame = frame[item], frame.drop(columns=item)
+        key, frame = names(frame[item]), frame.drop(columns=item)
         if nameless := int(key.isna().sum()):
             raise DataError(f"{where}: column {item!r} is empty in {counted(nameless, 'row')}")
     notes = table.notes
     if key is None and frame.shape[1] == 0:
         raise DataError(f"{where}: no column tells which item an answer is about; name it: --item")
     groups = table.groups
-    told = frame if key is None else key.to_frame()
+    told = frame if key is None else key.to_frame(item)
     of, first = items(told if groups is None or key is not None else _marked(told, groups))
     if groups is not None:
         if (groups.codes != groups.codes[first[of]]).any():
@@ -118,10 +119,10 @@ def read_long(
             notes = (*notes, f"left out, they differ between answers on an item: {shortlist(vary)}")
     if frame.shape[1] == 0 and options.get("embeddings") is None:
         raise DataError(f"{where}: no column beside those of the answers to learn from")
-    names = [str(key.iloc[at]) for at in first] if key is not None else None
-    rows = tuple(names) if names is not None else tuple(int(at) for at in first)
+    called = None if key is None else key.iloc[first].tolist()
+    rows = tuple(int(at) for at in first) if called is None else tuple(called)
     inputs = frame.iloc[first].reset_index(drop=True)
-    seen = replace(table, inputs=inputs, labels=None, rows=names, notes=notes, groups=groups)
+    seen = replace(table, inputs=inputs, labels=None, rows=called, notes=notes, groups=groups)
     if key is None and len(first) == len(frame):
         seen.doubts += numbered(frame)
     samples = seen
@@ -189,7 +190,7 @@ def of_frame(X: Any, label: Any, answers: Any, group: Any = None, **options: Any
         group: as :func:`~noiseproof.prepare.groups.grouped` takes it.
         options: of :func:`~noiseproof.prepare.inputs.as_samples`.
     """
-    if hasattr(answers, "to_pandas"):
+    if is_foreign(answers):
         answers = as_frame(answers)
     name = label if isinstance(label, str) else None
     samples = as_samples(X, name, labelled=False, **options)
@@ -225,7 +226,7 @@ def of_frame(X: Any, label: Any, answers: Any, group: Any = None, **options: Any
         raise DataError(f"answers: item {first!r} is no row of the data, 0 to {len(samples) - 1}")
     rows = samples.rows or tuple(range(len(samples)))
     of = item.astype(np.int64)
-    people, labels = answers["annotator"], answers["label"]
+    people, labels = names(answers["annotator"]), answers["label"]
     return _asked(samples, seen, tuple(rows), of, people, labels, "answers")
 
 
@@ -305,9 +306,9 @@ def _asked(
     nameless = int(pd.isna(people)[given].sum())
     if nameless:
         raise DataError(f"{where}: without an annotator: {counted(nameless, 'answer')}")
-    annotator, names = pd.factorize(people[given].astype(str).to_numpy(dtype=object), sort=True)
-    if len(names) == 1:
-        told = f"all answers are from one annotator, {names[0]}: taken as plain labels"
+    annotator, known = pd.factorize(people[given].astype(str).to_numpy(dtype=object), sort=True)
+    if len(known) == 1:
+        told = f"all answers are from one annotator, {known[0]}: taken as plain labels"
         same = seen is samples
         samples = replace(samples, notes=(*samples.notes, told))
         seen = samples if same else seen
@@ -328,5 +329,5 @@ def _asked(
         seen = samples if same else seen.take(kept)
     return Asked(
         samples, replace(seen), rows, unlabelled, item.astype(np.int64), annotator.astype(np.int64),
-        codes, tuple(str(name) for name in names), classes,
+        codes, tuple(str(name) for name in known), classes,
     )  # fmt: skip

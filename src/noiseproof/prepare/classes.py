@@ -4,12 +4,14 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.table import as_frame, as_objects, is_odd
+from noiseproof.data.labels import label_gaps
+from noiseproof.data.table import as_column, as_frame, as_objects, is_odd
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.prepare.forms import plain
 
@@ -53,7 +55,7 @@ class Classes:
         classes = cls(**{**description, "names": tuple(description["names"])})
         values = classes.values
         if values.ndim == 1 and values.dtype.kind in TYPES[classes.kind]:
-            texts, kind, _ = _as_text(values, "classes")
+            texts, kind, _ = _as_text(values, "classes", classes.names)
             # 300 is no int8, and "cat" no text of one letter: a value must read as its name again.
             if (tuple(texts), kind, len(set(texts))) == (classes.names, classes.kind, len(classes)):
                 return classes
@@ -88,7 +90,7 @@ class Classes:
 
         A label that is no class is an error that names it and ``where`` it was found.
         """
-        values, _, _ = _as_text(labels, where)
+        values, _, _ = _as_text(labels, where, self.names)
         at = {name: code for code, name in enumerate(self.names)}
         unknown = next((v for v in values if v is not None and v not in at), None)
         if unknown is not None:
@@ -101,7 +103,7 @@ def encode(labels: Any, where: str) -> tuple[Codes, Classes]:
 
     Args:
         labels: text, whole numbers, booleans, floats without a fraction; missing values allowed,
-            and texts of nothing but spaces are missing too.
+            texts of nothing but spaces are missing too, and words such as NA among numbers.
         where: the file and column, for messages.
     """
     values, kind, dtype = _as_text(labels, where)
@@ -147,13 +149,21 @@ def _check_sizes(counts: NDArray[Any], classes: Classes, where: str) -> None:
         )
 
 
-def _as_text(labels: Any, where: str) -> tuple[list[str | None], Kind, str]:
-    """Return each label as text, None where it is missing, and what the labels were."""
+def _as_text(
+    labels: Any, where: str, known: Sequence[str] = ()
+) -> tuple[list[str | None], Kind, str]:
+    """Return each label as text, None where it is missing, and what the labels were.
+
+    Args:
+        labels: of any type.
+        where: the file and column, for messages.
+        known: names of classes, which are no gaps whatever they are.
+    """
     import pandas as pd
 
     if hasattr(labels, "columns"):
-        labels = _only_column(labels, where)
-    column = labels
+        labels = only_column(labels, where)
+    column = labels = as_column(labels)
     if not isinstance(labels, pd.Series):
         values = _plain(labels, where)
         column = pd.Series(values, dtype=object if values.dtype.kind in "UO" else None)
@@ -182,13 +192,14 @@ def _as_text(labels: Any, where: str) -> tuple[list[str | None], Kind, str]:
         dtype = _dtype(column, texts)
     else:
         texts = _texts(present, where)
+    gaps = label_gaps(set(texts)) - set(known) if kind == "text" else ()
     out: list[str | None] = [None] * len(column)
     for at, text in zip(np.flatnonzero(~missing), texts, strict=True):
-        out[at] = text if text.strip() else None
+        out[at] = None if text in gaps else text
     return out, kind, dtype
 
 
-def _only_column(labels: Any, where: str) -> Any:
+def only_column(labels: Any, where: str) -> Any:
     """Return the one column of a table of labels."""
     labels = labels if hasattr(labels, "iloc") else as_frame(labels)
     if labels.shape[1] != 1:
@@ -239,8 +250,6 @@ def _plain(labels: Any, where: str) -> Any:
         labels[masked] = None
     try:
         values = np.asarray(labels)
-        if values.dtype.kind == "f" and hasattr(labels, "to_pylist"):
-            labels = labels.to_pylist()  # pyarrow's integers beside gaps
     except ValueError:
         raise DataError(f"{where}: expected one label a row, got lists as labels") from None
     if values.ndim == 2 and values.shape[1] == 1:
@@ -271,10 +280,10 @@ def _all(values: Any, types: tuple[type, ...]) -> bool:
 
 
 def _numbers(values: Any) -> bool:
-    """Return whether labels are numbers; objects and Arrow's decimals, if int64 holds them."""
+    """Return whether labels are numbers; objects and decimals, if int64 holds them."""
     import pandas as pd
 
-    objects = _all(values, (int, float, np.number)) and not _any(values, np.timedelta64)
+    objects = _all(values, (int, float, np.number, Decimal)) and not _any(values, np.timedelta64)
     if not objects and not pd.api.types.is_numeric_dtype(values):
         return False
     return values.dtype.kind in "iuf" or all(abs(v) < 2**63 for v in values)

@@ -1,16 +1,19 @@
 """Rows that belong together, such as the photos of one patient: they are held out together."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.data.table import as_column
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.prepare.classes import Codes
 from noiseproof.prepare.notes import shortlist
-from noiseproof.prepare.values import as_text
+from noiseproof.prepare.values import as_text, with_gaps
 from noiseproof.progress import counted
 
 if TYPE_CHECKING:
@@ -33,21 +36,28 @@ class Groups:
 
     @classmethod
     def of(cls, column: Any, name: str = "") -> "Groups":
-        """Return the groups that a column tells; an empty field tells none.
+        """Return the groups that a column tells; an empty field tells none, nor does NA.
+
+        Numbers are one group however they are written: whether a file has 7, 007 or 7.0 may hang
+        on the other rows, and on the program that wrote it.
 
         >>> import pandas as pd
         >>> Groups.of(pd.Series(["ann", None, "bob", "ann", " "])).numbers.tolist()
         [0, 2, 1, 0, 3]
+        >>> Groups.of(pd.Series(["7", "007", 7.0, "7a"])).texts
+        ('7', '7a')
         """
-        codes, texts = as_text(column)
-        gap = np.array([text == "" for text in texts] + [True])
-        return cls(name, np.where(gap[codes], -1, codes), tuple(texts))
+        codes, texts = as_text(with_gaps(column))
+        place = {text: at for at, text in enumerate(dict.fromkeys(map(_one_name, texts)))}
+        codes = np.array([place[_one_name(text)] for text in texts] + [-1], dtype=np.int64)[codes]
+        return cls(name, codes, tuple(place))
 
     @classmethod
     def of_array(cls, values: Any, rows: int) -> "Groups":
         """Return the groups that an array, a Series or a list of ``rows`` values tells."""
         import pandas as pd
 
+        values = as_column(values)
         if hasattr(values, "detach") or isinstance(values, np.ma.MaskedArray):
             values = values.tolist()
         if hasattr(values, "columns") or not isinstance(values, Iterable):
@@ -105,6 +115,14 @@ class Groups:
         if count == len(numbers):
             note = f"every row has a {name} of its own: none are held out together"
         return note, doubts
+
+
+def _one_name(text: str) -> str:
+    """Return the name of a group, a number always written the same way."""
+    if not re.fullmatch(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?", text):
+        return text
+    number = Decimal(text)
+    return str(int(number)) if number == int(number) else str(number.normalize())
 
 
 def grouped(samples: "Samples", group: Any, table: "Samples | None" = None) -> "Samples":

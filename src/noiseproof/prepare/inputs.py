@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from noiseproof.data.table import as_frame
+from noiseproof.data.table import as_column, as_frame, is_foreign
 from noiseproof.errors import DataError, DataWarning, ParameterError
+from noiseproof.prepare.classes import only_column
 from noiseproof.prepare.forms import as_inputs, blurred, check_range, plain
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.pictures import encode_array
@@ -17,6 +18,7 @@ from noiseproof.prepare.read import read
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import column_name, split_label, tidy
+from noiseproof.prepare.values import as_text, with_gaps
 from noiseproof.progress import SILENT, counted
 
 
@@ -38,10 +40,10 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
     given = [n for n in ("embeddings", "encoding") if options.get(n) is not None]
     if given:
         raise ParameterError(f"{given[0]}: expected beside a path alone")
-    y = _sized(y)
+    y = _sized(only_column(y, "y") if hasattr(y, "columns") else y)
     if y is None and labelled:
         raise ParameterError("expected labels: fit(X, y), or the name of their column")
-    if hasattr(X, "to_pandas") or hasattr(X, "collect_schema"):  # of polars or pyarrow
+    if is_foreign(X):
         X = as_frame(X)
     if hasattr(X, "columns"):
         return _frame(X, y, labelled)
@@ -133,8 +135,12 @@ def same_values(one: Any, other: Any) -> bool:
     """Return whether two columns have the same values, whatever their types and indexes."""
     import pandas as pd
 
-    first, second = (pd.Series(list(column), dtype=object) for column in (one, other))
-    return bool(first.equals(second))
+    read = [
+        as_text(with_gaps(pd.Series(list(as_column(column)), dtype=object)))
+        for column in (one, other)
+    ]
+    (first, names), (second, others) = read
+    return names == others and np.array_equal(first, second)
 
 
 def _array(X: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from noiseproof.prepare.classes import Codes
+from noiseproof.prepare.values import as_text, text_of, with_gaps
 
 
 def items(frame: Any) -> tuple[Codes, Codes]:
@@ -35,7 +36,19 @@ def numbered(frame: Any) -> tuple[str, ...]:
 
 def varies(column: Any, of: Codes, first: Codes) -> bool:
     """Return whether rows of one item have different values in a column."""
-    one = column.iloc[first[of]].reset_index(drop=True)
-    column = column.reset_index(drop=True)
-    same = (one == column) | (one.isna() & column.isna())
-    return not bool(same.all())
+    codes, _ = as_text(with_gaps(column))
+    return bool((codes != codes[first[of]]).any())
+
+
+def names(column: Any) -> Any:
+    """Return the names of items or annotators as texts; missing where they are blank.
+
+    >>> import pandas as pd
+    >>> names(pd.Series([7.0, "ann", " ", None, b"bob"])).tolist()
+    ['7', 'ann', None, None, 'bob']
+    """
+    import pandas as pd
+
+    missing = column.isna()
+    texts = [None if m else text_of(v) for v, m in zip(column, missing, strict=True)]
+    return pd.Series([text if text and text.strip() else None for text in texts], dtype=object)

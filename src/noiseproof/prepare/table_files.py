@@ -27,6 +27,7 @@ from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
+from noiseproof.prepare.values import text_of
 from noiseproof.progress import SILENT, Progress
 
 HEADLESS = "the first line is read as names of columns and looks like a row; write names above it"
@@ -227,8 +228,24 @@ def tidy(frame: Any, where: str) -> Any:
         raise DataError(f"{where}: two columns are called {repeated[0]!r}")
     odd = {name: as_objects(frame[name]) for name in frame if is_odd(frame[name])}
     frame = with_columns(frame, odd) if odd else frame
+    bytes_ = {name: _decoded(frame[name]) for name in frame if _has_bytes(frame[name])}
+    frame = with_columns(frame, bytes_) if bytes_ else frame
     spans = [name for name in frame if _is_span(frame[name])]
     return frame.astype(dict.fromkeys(spans, "timedelta64[ns]")) if spans else frame
+
+
+def _has_bytes(column: Any) -> bool:
+    """Return whether a column holds bytes, as texts are in some Parquet files."""
+    import pandas as pd
+
+    values = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
+    if isinstance(values.dtype, pd.ArrowDtype):
+        return "binary" in str(values.dtype)
+    return bool(values.dtype == object and pd.api.types.infer_dtype(values) == "bytes")
+
+
+def _decoded(column: Any) -> Any:
+    return column.astype(object).map(text_of, na_action="ignore")
 
 
 def _is_span(column: Any) -> bool:

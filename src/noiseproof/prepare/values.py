@@ -1,11 +1,12 @@
 """The values of a column as numbers, as texts, as days."""
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.delimited import NO_NUMBER, NO_VALUE
+from noiseproof.data.gaps import NO_NUMBER, NO_VALUE
 from noiseproof.prepare.forms import LARGEST
 
 #: Dates as texts: 2020-03-31 or 2020/3/31, and 31/3/2020, 31-3-2020 or 31.3.20, a time of day
@@ -91,25 +92,32 @@ def is_gap(column: Any) -> NDArray[np.bool_]:
 def as_text(column: Any) -> tuple[NDArray[np.int64], list[str]]:
     """Return the different texts of a column, and for each row which of them it is (-1: missing).
 
-    Spaces at the ends are taken off; 3.0 and 3 are the same text where every value is whole. Lists
-    and other values without a hash are texts as Python prints them.
+    Spaces at the ends are taken off.
     """
     import pandas as pd
 
-    if pd.api.types.is_float_dtype(column):
-        present = column.dropna().to_numpy(np.float64)
-        if (present[np.isfinite(present)] % 1 == 0).all() and (np.abs(present) < 2**63).all():
-            column = column.astype("Int64")
     try:
         codes, values = pd.factorize(column)
     except TypeError:
         codes, values = pd.factorize(column.map(str, na_action="ignore"))
-    texts = [str(value).strip() for value in values]
+    texts = [text_of(value).strip() for value in values]
     different = list(dict.fromkeys(texts))
     if len(different) < len(texts):
         place = {text: i for i, text in enumerate(different)}
         codes = np.append([place[text] for text in texts], -1)[codes]
     return np.asarray(codes, dtype=np.int64), different
+
+
+def text_of(value: Any) -> str:
+    """Return a value as text: bytes as what they encode, 3 for 3.0, others as Python writes them.
+
+    >>> [text_of(value) for value in (3, 3.0, 3.5, "3.0", b"three", [3.0])]
+    ['3', '3', '3.5', '3.0', 'three', '[3.0]']
+    """
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    number = isinstance(value, float | np.floating | Decimal) and np.isfinite(float(value))
+    return str(int(value)) if number and value == int(value) else str(value)
 
 
 def as_days(column: Any, day_first: bool | None) -> NDArray[np.float64]:

@@ -1,0 +1,262 @@
+"""One column, in every form a table comes in and in every part it may play: always read alike."""
+
+import datetime
+import decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from noiseproof.data.table import read_table
+from noiseproof.errors import DataError
+from noiseproof.integrations.sklearn import RobustClassifier
+from noiseproof.prepare.answers import of_frame, read_long
+from noiseproof.prepare.classes import MISSING, encode
+from noiseproof.prepare.features import learn_features, reading
+from noiseproof.prepare.groups import Groups, grouped
+from noiseproof.prepare.inputs import as_samples
+from noiseproof.prepare.items import varies
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.read import read_blocks
+from noiseproof.prepare.reading import Reading
+
+ROWS = 24
+NUMBERS = np.random.default_rng(0)
+#: Places 0 to 3, each in every part of the rows.
+PLACE = NUMBERS.permutation(np.arange(ROWS) % 4)
+ZONE = datetime.timezone(datetime.timedelta(hours=2))
+START = datetime.datetime(2020, 1, 31, 3, 4, 5, tzinfo=ZONE)
+KINDS = {
+    "integers": [-3, 0, 7, 10],
+    "long integers": [900000000000207008 + at for at in range(4)],
+    "very long integers": [2**63 + 4096 + at for at in range(4)],
+    "fractions": [-0.5, 0.0, 7.25, 10.0],
+    "whole floats": [-3.0, -0.0, 7.0, 10.0],
+    "booleans": [True, False, True, False],
+    "words": ["red", "green", "navy ", "blue"],
+    "digits": ["007", "7", "1E5", "A7"],
+    "gaps": ["red", "NA", "1.#QNAN", "#N/A N/A"],
+    "dates": [datetime.date(2020, 1, 31 - at) for at in range(4)],
+    "far dates": [datetime.date(year, 12, 31) for year in (2019, 2020, 2021, 9999)],
+    "times": [START.replace(tzinfo=None, hour=at) for at in range(4)],
+    "zoned times": [START.replace(hour=at) for at in range(4)],
+    "times of day": [datetime.time(at, 30) for at in range(4)],
+    "decimals": [decimal.Decimal(text) for text in ("-0.50", "0.00", "7.25", "10.00")],
+    "whole decimals": [decimal.Decimal(text) for text in ("-3.00", "0.00", "7.00", "10.00")],
+}
+
+
+def column(kind, gaps):
+    values = [KINDS[kind][at] for at in PLACE]
+    return [None if gaps and at in (5, 11) else value for at, value in enumerate(values)]
+
+
+def array(values):
+    large = any(isinstance(v, int) and v >= 2**63 for v in values if v is not None)
+    return pa.array(values, pa.uint64() if large else None)
+
+
+def forms(values, folder):
+    """Return a table with these values as column c, in every form."""
+    others = {"x": NUMBERS.normal(size=ROWS), "y": ["no", "yes"] * (ROWS // 2)}
+    table = pa.table({"x": others["x"], "c": array(values), "y": others["y"]})
+    dictionary = table.set_column(1, "c", table["c"].dictionary_encode())
+    texts = [None if value is None else str(value) for value in values]
+    coded = [None if text is None else text.encode() for text in texts]
+    frames = {
+        "objects": pd.DataFrame({"x": others["x"], "c": pd.Series(values, dtype=object)}),
+        "Arrow": table.to_pandas(types_mapper=pd.ArrowDtype),
+        "Arrow dictionary": dictionary.to_pandas(types_mapper=pd.ArrowDtype),
+        "categories": dictionary.to_pandas(),
+        "texts": pd.DataFrame({"x": others["x"], "c": pd.Series(texts, dtype="str")}),
+        "bytes": pd.DataFrame({"x": others["x"], "c": pd.Series(coded, dtype=object)}),
+    }
+    frames = {name: frame.assign(y=others["y"]) for name, frame in frames.items()}
+    stored = {"table": table, "dictionary": dictionary} | {
+        name: pa.Table.from_pandas(frames[name]) for name in ("Arrow dictionary", "bytes")
+    }
+    files = {f"{name}.parquet": folder / f"{name}.parquet" for name in stored}
+    for name, content in stored.items():
+        parquet.write_table(content, files[f"{name}.parquet"])
+    for name, separator in (("a.csv", ","), ("b.csv", ";"), ("a.tsv", "\t")):
+        files[name] = folder / name
+        frames["objects"].to_csv(files[name], index=False, sep=separator)
+    return frames | {"pyarrow": table, "batch": table.to_batches()[0]} | files
+
+
+def is_file(form):
+    return hasattr(form, "suffix")
+
+
+def written(name):
+    """Return whether a form has texts, in which numbers have no type."""
+    return name.startswith(("texts", "bytes")) or name.endswith(("csv", "tsv"))
+
+
+#: Without gaps, these have other types.
+CASES = [(kind, True) for kind in KINDS] + [
+    (kind, False) for kind in ("integers", "long integers", "very long integers", "booleans")
+]
+
+
+@pytest.fixture(
+    scope="module", params=CASES, ids=lambda case: f"{case[0]}{', gaps' if case[1] else ''}"
+)
+def case(request, tmp_path_factory):
+    """The values, and the forms they come in."""
+    values = column(*request.param)
+    return request.param[0], values, forms(values, tmp_path_factory.mktemp("forms"))
+
+
+def test_as_a_feature(case):
+    _, _, ways = case
+    file = as_samples(ways["a.csv"], "y")
+    features = learn_features(file, (), 0, Notes())
+    expected = features.transform(file, Notes())
+    for name, form in ways.items():
+        samples, notes = as_samples(form, "y"), Notes()
+        learnt = learn_features(samples, (), 0, Notes())
+        found = [features.transform(samples, notes), learnt.transform(file, notes)]
+        if is_file(form):
+            how = reading(features)
+            found.append(features.transform(as_samples(form, "y", **how), notes))
+            blocks = read_blocks(form, "y", Reading(**how), rows=7)
+            found.append(np.concatenate([features.transform(part, notes) for part in blocks]))
+        for matrix in found:
+            assert np.allclose(matrix, expected, atol=1e-5), name
+        assert notes.warnings == [], name
+
+
+def told(codes, classes):
+    """Return the class of each row, whole numbers always written the same way."""
+    return [None if code == MISSING else classes.names[code] for code in codes]
+
+
+def test_as_labels_in_the_table_and_beside_it(case):
+    kind, values, ways = case
+    if kind in ("gaps", "far dates", "times", "zoned times", "dates", "booleans"):
+        return  # not always classes, or written in other words in a text file
+    found = {}
+    for name, form in ways.items():
+        beside = {} if is_file(form) else {f"{name}, beside": form["c"]}
+        labels = {name: lambda form=form: as_samples(form, "c").labels} | {
+            key: lambda y=y: as_samples(np.zeros((ROWS, 1)), y).labels for key, y in beside.items()
+        }
+        for key, read in labels.items():
+            try:
+                found[key] = told(*encode(read(), "here"))
+            except DataError as error:
+                found[key] = str(error)
+    for is_text in (False, True):
+        alike = {
+            key: value for key, value in found.items() if written(key.split(",")[0]) == is_text
+        }
+        first = next(iter(alike.values()))
+        assert all(value == first for value in alike.values()), (kind, alike)
+        if isinstance(first, list):
+            assert [value is None for value in first] == [value is None for value in values]
+
+
+def test_as_groups(case):
+    kind, _, ways = case
+    columns = {name: grouped(as_samples(form, "y"), "c").groups for name, form in ways.items()}
+    arrays = {
+        f"{name}, beside": Groups.of_array(form["c"], ROWS)
+        for name, form in ways.items()
+        if not is_file(form) and name != "bytes"
+    }
+    expected = columns["a.csv"]
+    for name, groups in (columns | arrays).items():
+        assert groups.numbers.tolist() == expected.numbers.tolist(), name
+        known, of = groups.known_to(expected), expected.known_to(groups)
+        if kind == "zoned times":  # Arrow has them in its own zone
+            continue
+        assert known.tolist() == of.tolist() == (expected.codes >= 0).tolist(), name
+
+
+def test_as_annotators_and_items(case):
+    kind, values, ways = case
+    gaps = None in values
+    found = {}
+    for name, form in ways.items():
+        try:
+            asked = read_long(form, "y", "c")
+            found[name] = asked.annotator.tolist(), len(asked.names)
+            asked = read_long(form, "y", "x", "c", embeddings=None)
+            found[name] += (asked.item.tolist(),)
+        except DataError as error:
+            found[name] = "no column beside" in str(error) or str(error).rpartition(": ")[2]
+    first = next(iter(found.values()))
+    if kind not in ("far dates", "times", "zoned times", "dates", "whole floats", "fractions"):
+        assert all(value == first for value in found.values()), (kind, found)
+    assert (first == "2 answers") == gaps
+
+
+def test_as_a_column_to_train_on(case):
+    kind, values, ways = case
+    if kind == "booleans" and None in values:
+        return  # which a text file has as words, and those are left out
+    found = {}
+    for name, form in ways.items():
+        if not is_file(form) or name.startswith(("texts", "bytes")):
+            continue
+        try:
+            data = read_table(form, "y")
+            found[name] = data.features, data.inputs.tolist()
+        except DataError as error:
+            found[name] = str(error).partition(": ")[2]
+    first = next(iter(found.values()))
+    assert all(value == first for value in found.values()), (kind, found)
+
+
+def test_what_is_missing_among_labels_of_pyarrow_is_no_class():
+    labels = ["no", None, "yes", "no", None, "yes"]
+    for made in (pa.array(labels), pa.chunked_array([labels])):
+        for y in (made, made.dictionary_encode()):
+            codes, classes = encode(y, "here")
+            assert told(codes, classes) == labels
+            with pytest.raises(DataError, match="missing"):
+                RobustClassifier("CE").fit(np.eye(6), y)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "int64[pyarrow]", "float64", "object"])
+def test_a_gap_differs_from_a_value_whatever_the_type(dtype):
+    of, first = np.array([0, 0, 1, 1]), np.array([0, 2])
+    gap = pd.Series([None, 5, 6, 6], dtype=dtype)
+    assert varies(gap, of, first)
+    assert not varies(pd.Series([None, None, 6, 6], dtype=dtype), of, first)
+
+
+def test_rows_of_an_item_may_have_lists():
+    of, first = np.array([0, 0]), np.array([0])
+    lists = pd.Series([np.array([1, 2]), np.array([1, 3])])
+    assert varies(lists, of, first)
+    assert not varies(lists.iloc[[0, 0]].reset_index(drop=True), of, first)
+
+
+@pytest.mark.parametrize("blank", ["", " ", None])
+def test_a_blank_name_is_none_in_every_form(tmp_path, blank):
+    frame = pd.DataFrame({
+        "x": [1.5, 1.5, 2.5, 2.5], "who": ["ann", "bob", "ann", blank], "y": ["a", "b", "b", "a"],
+    })  # fmt: skip
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    for form in (frame, tmp_path / "a.csv", tmp_path / "a.parquet"):
+        with pytest.raises(DataError, match="without an annotator: 1 answer"):
+            read_long(form, "y", "who")
+    answers = frame.rename(columns={"who": "annotator", "y": "label"}).assign(item=[0, 0, 1, 1])
+    with pytest.raises(DataError, match="without an annotator: 1 answer"):
+        of_frame(np.eye(2), None, answers)
+
+
+@pytest.mark.parametrize("form", ["frame", "nullable", "arrow", "one column"])
+def test_labels_with_gaps_that_are_left_in_the_table_are_no_feature(form):
+    table = pd.DataFrame({"x": np.arange(6.0) ** 2, "y": [1, None, 2, 1, 2, None]})
+    X = table.convert_dtypes() if form == "nullable" else table
+    y = {
+        "frame": table["y"], "nullable": table["y"], "one column": table[["y"]],
+        "arrow": pd.Series([1, None, 2, 1, 2, None], dtype="int64[pyarrow]", name="y"),
+    }[form]  # fmt: skip
+    assert list(as_samples(X, y).inputs) == ["x"]
