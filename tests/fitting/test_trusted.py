@@ -1,5 +1,7 @@
 """`fit(..., trusted=...)` and `--trusted FILE`."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -10,7 +12,7 @@ import noiseproof as nf
 from noiseproof.cli import main
 from noiseproof.errors import DataError, DataWarning
 from noiseproof.fitting.trusted import trusted_rows
-from noiseproof.prepare.classes import Classes
+from noiseproof.prepare.classes import Classes, encode
 
 
 @pytest.fixture(scope="module")
@@ -109,3 +111,12 @@ def test_rows_by_number_of_a_table_that_was_shuffled_or_filtered_are_a_warning(n
     for other in (table.iloc[::-1], table.drop(index=3)):
         with pytest.warns(DataWarning, match="trusted: rows are counted from 0"):
             nf.fit(other, "y", trusted=([10, 40], true[[10, 40]]), learners="linear")
+
+
+def test_a_row_named_twice_is_found_at_once_among_many():
+    codes, classes = encode(np.array(["a", "b"] * 50_000), "x")
+    rows = [*range(60_000), 59_999]
+    start = time.process_time()
+    with pytest.raises(DataError, match="row '59999' occurs twice"):
+        trusted_rows((rows, ["a"] * len(rows)), range(len(codes)), classes)
+    assert time.process_time() - start < 5

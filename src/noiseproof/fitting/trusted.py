@@ -1,5 +1,6 @@
 """Read which rows a person has checked, and their true labels."""
 
+from collections import Counter
 from collections.abc import Sequence
 from io import StringIO
 from os import PathLike
@@ -49,7 +50,7 @@ def trusted_rows(trusted: Any, names: Sequence[int | str], classes: Classes) -> 
             )
     places = np.array([at[text] for text in texts], dtype=np.int64)
     if len(set(texts)) < len(texts):
-        twice = next(text for text in texts if texts.count(text) > 1)
+        twice = Counter(texts).most_common(1)[0][0]
         raise DataError(f"{where}: row {twice!r} occurs twice")
     given = codes != MISSING
     if not given.any():
