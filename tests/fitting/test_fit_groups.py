@@ -157,7 +157,8 @@ def test_rows_without_a_group_belong_to_no_other() -> None:
         ({"group": ["one"] * len(FRAME)}, "all rows are of one group"),
         ({"group": [1, 2]}, "groups: 2 for 360 rows"),
         ({"group": 3}, "groups: expected one for each row"),
-        ({"group": LABELS}, "each class is in one group only"),
+        ({"group": LABELS.to_numpy()}, "each class is in one group only"),
+        ({"group": LABELS}, "'y' is the column of labels"),
     ],
 )
 def test_mistakes_are_one_line(given: dict[str, Any], line: str) -> None:
@@ -177,6 +178,26 @@ def test_other_mistakes_are_one_line_too() -> None:
     moved = _long().assign(patient=np.arange(2 * len(FRAME)))
     with pytest.raises(DataError, match="some items are in several groups"):
         nf.fit(moved, "y", annotator="who", item="photo", group="patient", **LEARNER)
+
+
+def test_a_column_that_is_handed_over_is_named_and_no_feature() -> None:
+    named, handed = (
+        nf.fit(FRAME, "y", group=group, test=(FRAME, LABELS), **LEARNER)
+        for group in ("patient", PATIENTS.reset_index(drop=True))
+    )
+    assert handed.notes == named.notes
+    assert handed.test == named.test
+    np.testing.assert_array_equal(handed.learned.probabilities, named.learned.probabilities)
+    other = nf.fit(FRAME, "y", group=PATIENTS.str.upper(), **LEARNER)  # no column of the table
+    assert "rows of the same group are held out together: 60 groups" in other.notes
+
+
+def test_the_classifier_says_what_fit_says_of_groups() -> None:
+    X, lone = INPUTS.to_numpy(), LABELS.mask(PATIENTS == "p3", "odd").to_numpy(str)
+    with pytest.warns(DataWarning, match="classes in one group only.*: odd"):
+        RobustClassifier(learner="linear", minutes=0).fit(X, lone, groups=PATIENTS)
+    with pytest.raises(DataError, match="each class is in one group only"):
+        RobustClassifier(learner="linear").fit(X, LABELS, groups=LABELS)
 
 
 def test_a_class_of_one_group_is_named_in_a_warning() -> None:

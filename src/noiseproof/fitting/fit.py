@@ -23,7 +23,12 @@ from noiseproof.learn.learn import MINUTES, Learned, learn
 from noiseproof.learn.learn import check as check_learning
 from noiseproof.parallel import one_thread
 from noiseproof.prepare.features import learn_features
-from noiseproof.prepare.inputs import label_name, warn_of_another_order, warn_of_other_numbers
+from noiseproof.prepare.inputs import (
+    group_name,
+    label_name,
+    warn_of_another_order,
+    warn_of_other_numbers,
+)
 from noiseproof.prepare.notes import Notes
 from noiseproof.progress import SILENT, Progress
 
@@ -114,7 +119,7 @@ def fit(
     text = [text] if isinstance(text, str) else text
     losses = [losses] if isinstance(losses, str) else losses
     _check_options(test, embeddings, test_embeddings, trusted, reviewed, strict)
-    y, group = label_name(X, y), label_name(X, group)
+    y, group = label_name(X, y), group_name(X, group)
     if isinstance(group, str) and isinstance(y, str) and group == y:
         raise ParameterError(f"--group: {group!r} is the column of labels, --label")
     check_learning(learners, losses, search, minutes, folds)

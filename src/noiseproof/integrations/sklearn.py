@@ -113,14 +113,17 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.sparse_: bool = prefers_sparse(X)
         X = in_form(X, self.sparse_)
         weights = None
-        of = None if groups is None else Groups.of_array(groups, X.shape[0]).numbers
+        of = None if groups is None else Groups.of_array(groups, X.shape[0])
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
             used = np.flatnonzero(weights > 0)
             X, y, weights = X[used], y[used], weights[used]
-            of = None if of is None else of[used]
+            of = None if of is None else of.take(used)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        self._train(X, codes.astype(np.int64), weights, of)
+        if of is not None and len(self.classes_) > 1:
+            for line in of.about(codes, [str(name) for name in self.classes_], "X")[1]:
+                warnings.warn(line, DataWarning, stacklevel=2)
+        self._train(X, codes.astype(np.int64), weights, None if of is None else of.numbers)
         if weights is not None and self.learned_ is not None:
             self.learned_ = replace(self.learned_, places=used)
         return self

@@ -65,6 +65,20 @@ def label_name(X: Any, y: Any) -> Any:
     return column_name(y) if y in list(getattr(X, "columns", ())) else y
 
 
+def group_name(X: Any, group: Any) -> Any:
+    """Return the name of the table's column of groups, if groups are its name or its values.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"patient": [1, 1, 2], "age": [50, 51, 60]})
+    >>> group_name(frame, frame["patient"])
+    'patient'
+    """
+    name = getattr(group, "name", None)
+    if name is not None and name in list(getattr(X, "columns", ())) and len(group) == len(X):
+        return column_name(name) if same_values(X[name], group) else group
+    return label_name(X, group)
+
+
 def _sized(y: Any) -> Any:
     """Return labels that have a length, such as those of a generator."""
     try:
