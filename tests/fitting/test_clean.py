@@ -298,7 +298,7 @@ def test_the_command_says_what_it_wrote(home, tmp_path, capsys, monkeypatch):
                str(tmp_path / "clean.csv")]  # fmt: skip
     assert main(command) == 0
     count = int(np.sum(FRAME["kind"][:10] != TRUE[:10]))
-    assert f"({count} of 90 labels changed)" in capsys.readouterr().out
+    assert f"(labels changed in {count} of 90 rows)" in capsys.readouterr().out
     assert main([*command, "--force", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["changed"] == count
 
@@ -339,7 +339,7 @@ def test_a_folder_of_pictures_is_copied_with_each_in_its_class(photos, tmp_path,
     decided_photos(reviewed, fitted, wrong)
     command = ["clean", str(home / "pets"), "--reviewed", str(reviewed)]
     assert main([*command, "--out", str(tmp_path / "clean")]) == 0
-    assert "(2 of 60 labels changed)" in capsys.readouterr().out
+    assert "(labels changed in 2 of 60 rows)" in capsys.readouterr().out
     after = contents(tmp_path / "clean")
     manifest = {name for name in after if "/" not in name}
     moved = {"cat/0.png": "<b>dog/0-from-cat.png", "<b>dog/1.png": "cat/1-from-<b>dog.png"}

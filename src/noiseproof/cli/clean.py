@@ -61,5 +61,5 @@ def clean(
         }  # fmt: skip
         print_json(content)
     elif not quiet:
-        told = f"{len(made.changes):,} of {counted(made.rows, 'label')} changed"
+        told = f"labels changed in {len(made.changes):,} of {counted(made.rows, 'row')}"
         show(f"wrote {made.out} ({told}) and {made.changes_file}")
