@@ -13,6 +13,7 @@ from noiseproof.data.table import read_table
 from noiseproof.errors import DataError
 from noiseproof.integrations.sklearn import RobustClassifier
 from noiseproof.prepare.answers import of_frame, read_long
+from noiseproof.prepare.checks import hashes
 from noiseproof.prepare.classes import MISSING, encode
 from noiseproof.prepare.features import learn_features, reading
 from noiseproof.prepare.groups import Groups, grouped
@@ -260,3 +261,31 @@ def test_labels_with_gaps_that_are_left_in_the_table_are_no_feature(form):
         "arrow": pd.Series([1, None, 2, 1, 2, None], dtype="int64[pyarrow]", name="y"),
     }[form]  # fmt: skip
     assert list(as_samples(X, y).inputs) == ["x"]
+
+
+def test_names_with_a_comma_are_no_numbers_between_semicolons(tmp_path):
+    frame = pd.DataFrame({
+        "x": [1.5, 1.5, 2.5, 2.5], "who": ["1,5", "2,5"] * 2, "what": ["1,001"] * 2 + ["1,002"] * 2,
+        "y": ["a", "b", "b", "a"],
+    })  # fmt: skip
+    frame.to_csv(tmp_path / "a.csv", index=False, sep=";")
+    for form in (frame, tmp_path / "a.csv"):
+        asked = read_long(form, "y", "who", "what")
+        assert (asked.names, asked.rows) == (("1,5", "2,5"), ("1,001", "1,002"))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "longdouble", "object", "str"])
+def test_numbers_of_every_type_are_features_and_tell_items(tmp_path, dtype):
+    values = np.array([0.5, 0.5, 1.75, 1.75, np.inf, np.inf, -2.5, -2.5])
+    frame = pd.DataFrame({"x": values, "who": ["ann", "bob"] * 4, "y": ["a", "b", "b", "a"] * 2})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    expected = as_samples(tmp_path / "a.csv", "y")
+    features = learn_features(expected, (), 0, Notes())
+    matrix = features.transform(expected, Notes())
+    samples = as_samples(frame.astype({"x": dtype}), "y")
+    learnt = learn_features(samples, (), 0, Notes())
+    assert np.allclose(learnt.transform(samples, Notes()), matrix)
+    assert np.allclose(features.transform(samples, Notes()), matrix)
+    assert len(hashes(samples)) == len(frame)
+    asked = read_long(frame.astype({"x": dtype}), "y", "who")
+    assert asked.item.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]

@@ -171,7 +171,7 @@ def read_frame(
         frame = file.frame(label=label, texts=kept, names=texts, hears=hears)
         if file.separator != ";":
             return Table(frame)
-        inputs = frame.drop(columns=label) if label in frame.columns else frame
+        inputs = frame.drop(columns=[name for name in frame if name == label or name in texts])
         found = read_decimal_commas(inputs, numbers, commas)
         return Table(with_columns(frame, {name: inputs[name] for name in found}), tuple(found))
 

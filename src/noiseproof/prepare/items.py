@@ -10,6 +10,8 @@ from noiseproof.prepare.values import as_text, text_of, with_gaps
 
 def items(frame: Any) -> tuple[Codes, Codes]:
     """Return the item of each row, equal rows being one item, and the first row of each item."""
+    halves = [name for name in frame if frame[name].dtype == np.float16]
+    frame = frame.astype(dict.fromkeys(halves, np.float32))  # pandas groups no others
     try:
         groups = frame.groupby(list(frame.columns), dropna=False, sort=False)
         of = groups.ngroup().to_numpy(np.int64)

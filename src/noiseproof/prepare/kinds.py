@@ -108,7 +108,7 @@ def _object(name: str, column: Any, notes: Notes) -> Column | Words:
     values, rows = pd.Series(texts, dtype=object), int(counts.sum())
     gaps = is_gap(values)
     filled = max(1, int(counts[~gaps].sum()))
-    numbers, dates = np.isfinite(as_numbers(values)), is_date(values).to_numpy(bool)
+    numbers, dates = ~np.isnan(as_numbers(values)), is_date(values).to_numpy(bool)
     written = Amounts.of(texts, counts, ALIKE * filled)
     most = max(counts[numbers].sum(), counts[dates].sum())
     if gaps.any() and (most >= ALIKE * filled or written is not None):

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from noiseproof.data.decimal_commas import CommaLook, read_decimal_commas
 from noiseproof.data.delimited import Delimited
 from noiseproof.data.header import is_headless
@@ -231,7 +233,9 @@ def tidy(frame: Any, where: str) -> Any:
     bytes_ = {name: _decoded(frame[name]) for name in frame if _has_bytes(frame[name])}
     frame = with_columns(frame, bytes_) if bytes_ else frame
     spans = [name for name in frame if _is_span(frame[name])]
-    return frame.astype(dict.fromkeys(spans, "timedelta64[ns]")) if spans else frame
+    types = dict.fromkeys(spans, "timedelta64[ns]")
+    types |= {name: "float64" for name in frame if frame[name].dtype == np.longdouble}
+    return frame.astype(types) if types else frame
 
 
 def _has_bytes(column: Any) -> bool:
