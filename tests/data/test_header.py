@@ -77,3 +77,12 @@ def test_a_row_drawn_as_the_others_is_none_of_a_scale(columns: int, rows: int, s
 def test_words_pixels_and_years_are_names() -> None:
     for names in (["a", "1.5"], ["0", "1", "2"], ["2019", "2020"], ["Unnamed: 0", "7", "8"]):
         assert not is_headless(pd.DataFrame(np.ones((3, len(names))), columns=names))
+
+
+@pytest.mark.parametrize("name", ["9" * 5000, "1e400", "-1e308"])
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e308, np.nan])
+def test_names_and_values_without_end_are_compared_without_a_warning(
+    name: str, value: float
+) -> None:
+    frame = pd.DataFrame([[0.3, value, -value]] * 6, columns=["1", "2", name])
+    assert is_headless(frame)

@@ -80,3 +80,13 @@ def test_groups_of_another_length_are_refused() -> None:
     given, _, p = cases(0, 1)
     with pytest.raises(NoiseError, match="a group for each of 100 rows"):
         noise.estimate(given, p, groups=[1, 2])
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, np.datetime64("NaT")])
+def test_missing_groups_are_refused(missing: object) -> None:
+    given, _, p = cases(0, 1)
+    other = np.datetime64("2020-01-01") if isinstance(missing, np.datetime64) else 1.0
+    with pytest.raises(NoiseError, match="missing or mixed"):
+        noise.estimate(given, p, groups=[missing, other] * 50)
+    with pytest.raises(NoiseError, match="missing or mixed"):
+        noise.estimate(given, p, groups=np.array([missing, "ann"] * 50, dtype=object))

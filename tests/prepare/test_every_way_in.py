@@ -177,6 +177,11 @@ def test_as_groups(case):
         assert known.tolist() == of.tolist() == (expected.codes >= 0).tolist(), name
 
 
+def test_long_numbers_are_groups_of_their_own():
+    texts = ["9" * 5000, "8" * 5000, "1." + "0" * 30 + "1", "1." + "0" * 30 + "2"]
+    assert Groups.of(pd.Series(texts)).numbers.tolist() == [0, 1, 2, 3]
+
+
 def test_as_annotators_and_items(case):
     kind, values, ways = case
     gaps = None in values

@@ -20,6 +20,8 @@ UNEVEN, SEVERAL = 30, 20
 FEW = 5
 #: Far is this many times the range.
 FAR = 3
+#: Larger values, and infinite ones, are not compared.
+LARGE = 1e300
 
 
 def is_headless(frame: Any) -> bool:
@@ -47,7 +49,7 @@ def is_headless(frame: Any) -> bool:
     texts = [names[at] for at in named]
     if not texts or not all(NUMBER.fullmatch(text) for text in texts):
         return False
-    first = int(texts[0]) if texts[0].isdecimal() else 0
+    first = int(texts[0]) if re.fullmatch("[0-9]{1,18}", texts[0]) else 0
     if texts == [str(first + place) for place in range(len(texts))]:
         return False
     numbers = _numbers(texts)
@@ -55,18 +57,20 @@ def is_headless(frame: Any) -> bool:
 
 
 def _numbers(texts: list[str]) -> NDArray[np.float64] | None:
-    """Return names as numbers; None where one repeats and was numbered."""
+    """Return names as numbers; None where one repeats and was numbered, or is too large."""
     try:
-        return np.array([float(text.replace(",", ".")) for text in texts])
+        numbers = np.array([float(text.replace(",", ".")) for text in texts])
     except ValueError:
         return None
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def _values(frame: Any) -> NDArray[np.float64]:
     import pandas as pd
 
     columns = [pd.to_numeric(frame.iloc[:, at], errors="coerce") for at in range(frame.shape[1])]
-    return np.stack([c.to_numpy(np.float64, na_value=np.nan) for c in columns], axis=1)
+    values = np.stack([c.to_numpy(np.float64, na_value=np.nan) for c in columns], axis=1)
+    return np.where(np.abs(values) < LARGE, values, np.nan)
 
 
 def _is_scale(names: NDArray[np.float64], rows: NDArray[np.float64]) -> bool:

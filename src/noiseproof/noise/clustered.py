@@ -6,13 +6,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from noiseproof.errors import NoiseError
 from noiseproof.noise.labels import Integers
 from noiseproof.noise.matrix import Doubles
 
 
 def units_of(groups: ArrayLike) -> Integers | None:
     """Return (N,) the groups as numbers from 0 on; None if every row is on its own."""
-    found, unit = np.unique(np.asarray(groups), return_inverse=True)
+    try:
+        found, unit = np.unique(np.asarray(groups), return_inverse=True)
+        gaps = bool((found != found).any())  # NaN, which would be one group
+    except TypeError:
+        gaps = True
+    if gaps:
+        raise NoiseError(
+            "expected a group for each row, all of one type, got missing or mixed ones"
+        )
     return None if len(found) == unit.size else np.asarray(unit, dtype=np.int64)
 
 

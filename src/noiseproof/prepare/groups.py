@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from noiseproof.prepare.samples import Samples
 
 
+#: Longer numbers are compared as they are written: decimals would round them.
+EXACT = 28
+
+
 @dataclass(frozen=True, eq=False)
 class Groups:
     """The group of each row.
@@ -119,7 +123,8 @@ class Groups:
 
 def _one_name(text: str) -> str:
     """Return the name of a group, a number always written the same way."""
-    if not re.fullmatch(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?", text):
+    plain = re.fullmatch(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?", text)
+    if plain is None or len(text) > EXACT:
         return text
     number = Decimal(text)
     return str(int(number)) if number == int(number) else str(number.normalize())
