@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from noiseproof.data import images
@@ -16,6 +17,7 @@ from noiseproof.encoders.pictures import PictureFiles
 from noiseproof.errors import DataError
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.image_files import image_blocks, read_image_folder
+from noiseproof.prepare.inputs import as_samples
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="file names of Unix")
 
@@ -167,3 +169,66 @@ def test_what_is_hidden_is_nothing_to_fit_train_and_predict(tmp_path, hidden):
     assert fitted.rows == predicted.rows == ["cat/0.png", "dog/0.png"]
     assert fitted.notes == fitted.doubts == ()
     assert strays(tmp_path) == []
+
+
+MODES = ["1", "L", "P", "RGB", "RGBA", "CMYK", "I;16"]
+
+
+def of_mode(mode):
+    """Return a picture of noise, 7 pixels wide and 9 high."""
+    noise = np.random.default_rng(0).integers(0, 256, (9, 7, 3), np.uint8)
+    if mode == "I;16":
+        return Image.fromarray(noise[..., 0].astype(np.uint16) * 257)
+    picture = Image.fromarray(noise)
+    return picture.quantize(16) if mode == "P" else picture.convert(mode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_tiff_of_every_mode_is_upright(tmp_path, mode):
+    """Pillow scrambles greys in files that it maps into memory."""
+    plain, turned, exif = tmp_path / "plain.tif", tmp_path / "turned.tif", Image.Exif()
+    exif[0x112] = 6
+    of_mode(mode).save(plain)
+    of_mode(mode).save(turned, exif=exif)
+    assert (decode(turned) == np.rot90(decode(plain), -1, (1, 2))).all()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_pictures_in_memory_are_what_their_files_are(tmp_path, mode):
+    """Those of a palette were taken for greys, by the numbers of their colours."""
+    path = tmp_path / "a.tif"
+    of_mode(mode).save(path)
+    found = as_samples([of_mode(mode)] * 2, labelled=False).inputs
+    assert (found == decode(path)).all()
+    mixed = as_samples((of_mode(mode), Image.new("RGB", (7, 9))), labelled=False).inputs
+    assert mixed.shape == (2, 3, 9, 7)
+
+
+def test_pictures_in_memory_are_upright(tmp_path):
+    exif = Image.Exif()
+    exif[0x112] = 6
+    of_mode("RGB").save(tmp_path / "a.png", exif=exif)
+    with Image.open(tmp_path / "a.png") as picture:
+        found = as_samples([picture], labelled=False).inputs
+    assert (found == decode(tmp_path / "a.png")).all()
+
+
+def test_pictures_in_memory_that_do_not_go_together_are_one_line(tmp_path):
+    whole = Image.fromarray(np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8))
+    with pytest.raises(DataError, match="images of 4x3 and of 64x64 pixels"):
+        as_samples([whole, Image.new("L", (3, 4))], labelled=False)
+    whole.save(tmp_path / "torn.png")
+    (tmp_path / "torn.png").write_bytes((tmp_path / "torn.png").read_bytes()[:2000])
+    with (
+        Image.open(tmp_path / "torn.png") as torn,
+        pytest.raises(DataError, match="X: a picture cannot be read"),
+    ):
+        as_samples([torn], labelled=False)
+
+
+@pytest.mark.parametrize("form", [np.asarray, torch.from_numpy, Image.fromarray])
+def test_one_picture_is_not_taken_for_many_of_its_lines(form):
+    picture = np.zeros((32, 24, 3), np.uint8)
+    with pytest.raises(DataError, match=r"expected several images, got one \(32, 24, 3\)"):
+        as_samples(form(picture), labelled=False)
+    assert len(as_samples([form(picture)], labelled=False)) == 1

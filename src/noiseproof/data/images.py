@@ -53,7 +53,7 @@ def decode(path: Path, size: int | None = None, grey: bool = True) -> npt.NDArra
 
     try:
         with open_picture(path) as file:
-            keep = grey and (file.mode.startswith(DEEP) or file.mode in ("1", "L"))
+            keep = grey and _is_grey(file)
             if size is not None:
                 # JPEG can decode at a fraction of its size, for a fraction of the work.
                 file.draft(None, (size, size))
@@ -63,6 +63,20 @@ def decode(path: Path, size: int | None = None, grey: bool = True) -> npt.NDArra
                     picture = ImageOps.fit(picture, (size, size), Image.Resampling.BILINEAR)
     except _unreadable() as error:
         raise DataError(f"{path}: cannot be read as an image ({_reason(error)})") from None
+    return _array(picture)
+
+
+def pixels(picture: "Image.Image") -> npt.NDArray[np.uint8]:
+    """Return a picture in memory as :func:`decode` returns one in a file."""
+    return _array(upright(flat(picture, "L" if _is_grey(picture) else "RGB")))
+
+
+def _is_grey(picture: "Image.Image") -> bool:
+    return picture.mode.startswith(DEEP) or picture.mode in ("1", "L")
+
+
+def _array(picture: "Image.Image") -> npt.NDArray[np.uint8]:
+    """Return the values of a picture in grey or RGB as uint8 (C, H, W)."""
     array = np.array(picture, np.uint8)
     return array[None] if array.ndim == 2 else np.ascontiguousarray(array.transpose(2, 0, 1))
 
@@ -89,7 +103,10 @@ def open_picture(path: Path) -> "Iterator[Image.Image]":
 
     check_plain(path)
     Image.init()
-    with Image.open(path, formats=[name for name in FORMATS if name in Image.OPEN]) as file:
+    formats = [name for name in FORMATS if name in Image.OPEN]
+    # Given a name, Pillow maps the file into memory; TIFF greys that are to be turned by a quarter
+    # come out scrambled then.
+    with path.open("rb") as stream, Image.open(stream, formats=formats) as file:
         yield file
 
 

@@ -20,7 +20,7 @@ Pixels = NDArray[np.uint8]
 #: How many pictures are looked at to find out what they are like.
 SAMPLE = 64
 #: Changes whenever files are decoded to other pixels: then their embeddings are made again.
-DECODING = b"2"
+DECODING = b"3"
 
 
 class _Pictures:

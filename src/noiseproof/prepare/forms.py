@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from noiseproof.data import single
+from noiseproof.data import images, single
 from noiseproof.errors import DataError
 from noiseproof.prepare.notes import shortlist
 
@@ -96,6 +96,10 @@ def as_inputs(X: Any, where: str) -> Any:
     if X.ndim > 2 and 0 in X.shape[1:]:
         raise DataError(f"{where}: images without pixels, {X.shape}")
     if X.dtype == np.uint8 and X.ndim == 3:
+        if X.shape[2] == 3 < X.shape[1]:  # no picture is 3 pixels wide: these would be its lines
+            raise DataError(
+                f"{where}: expected several images, got one {X.shape}; put it in a list"
+            )
         return np.ascontiguousarray(X[:, None])
     if X.dtype == np.uint8 and X.ndim == 4:
         if X.shape[1] in (1, 3):
@@ -144,14 +148,30 @@ def blurred(X: Any) -> tuple[str, ...]:
 
 
 def _stacked(rows: Any) -> Any:
-    """Return rows that are tensors or masked arrays as one; others as they are."""
+    """Return rows that are tensors, masked arrays or pictures as one; others as they are."""
     if isinstance(rows[0], np.ma.MaskedArray):
         return np.ma.stack(rows)
+    if all(hasattr(row, "getbands") for row in rows):
+        return _pixels(rows)
     if hasattr(rows[0], "detach"):
         import torch
 
         return torch.stack(list(rows))
     return rows
+
+
+def _pixels(pictures: Any) -> Any:
+    """Return pictures of Pillow's as uint8 (N, C, H, W), as their files would be read."""
+    try:
+        made = [images.pixels(picture) for picture in pictures]
+    except (OSError, SyntaxError, ValueError) as error:
+        raise DataError(f"X: a picture cannot be read ({error})") from None
+    shapes = sorted({image.shape[1:] for image in made})
+    if len(shapes) > 1:
+        one, other = ("x".join(map(str, shape)) for shape in shapes[:2])
+        raise DataError(f"X: images of {one} and of {other} pixels; expected one size")
+    channels = max(map(len, made))
+    return np.stack([np.broadcast_to(image, (channels, *image.shape[1:])) for image in made])
 
 
 def _from_torch(X: Any) -> Any:
