@@ -15,6 +15,7 @@ from noiseproof.prepare.values import (
     DECORATED,
     as_numbers,
     as_text,
+    is_bytes,
     is_date,
     is_gap,
     which_first,
@@ -72,6 +73,8 @@ def _understand(name: str, column: Any, is_text: bool, notes: Notes) -> Column |
         raise ParameterError(f"--text: column {name!r} is of type {column.dtype}, not text")
     if not column.notna().any():
         raise _Useless("empty")
+    if column.dtype == object and is_bytes(column).sum() > (1 - ALIKE) * column.notna().sum():
+        raise _Useless("of bytes that are not UTF-8 text")  # pictures, sounds
     if numeric:
         return _number(name, column)
     if types.is_datetime64_any_dtype(column):

@@ -29,7 +29,7 @@ from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.values import text_of
+from noiseproof.prepare.values import is_bytes, text_of
 from noiseproof.progress import SILENT, Progress
 
 HEADLESS = "the first line is read as names of columns and looks like a row; write names above it"
@@ -249,7 +249,9 @@ def _has_bytes(column: Any) -> bool:
 
 
 def _decoded(column: Any) -> Any:
-    return column.astype(object).map(text_of, na_action="ignore")
+    """Return a column of bytes as the texts they encode; pictures and the like stay bytes."""
+    column = column.astype(object)
+    return column.where(is_bytes(column), column.map(text_of, na_action="ignore"))
 
 
 def _is_span(column: Any) -> bool:

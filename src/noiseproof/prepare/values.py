@@ -120,6 +120,19 @@ def text_of(value: Any) -> str:
     return str(int(value)) if number and value == int(value) else str(value)
 
 
+def is_bytes(column: Any) -> NDArray[np.bool_]:
+    """Return where a column holds bytes that are not UTF-8."""
+    return np.array([isinstance(v, bytes) and not _is_utf8(v) for v in column], dtype=bool)
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def as_days(column: Any, day_first: bool | None) -> NDArray[np.float64]:
     """Return dates as days since 1970, NaN for what is not a date.
 

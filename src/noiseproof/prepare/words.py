@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.values import text_of
 
 #: The most frequent words and pairs of words that are kept.
 MOST = 50_000
@@ -199,5 +200,6 @@ def _folded(text: str) -> str:
 def texts_of(column: Any) -> Sequence[str]:
     """Return the texts of a column, "" where one is missing."""
     return [
-        "" if missing else str(value) for value, missing in zip(column, column.isna(), strict=True)
+        "" if missing else text_of(value) if isinstance(value, bytes) else str(value)
+        for value, missing in zip(column, column.isna(), strict=True)
     ]
