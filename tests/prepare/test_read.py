@@ -94,6 +94,16 @@ def test_embeddings_take_the_place_of_the_columns(tmp_path):
         read(path, "y", Reading(embeddings=tmp_path / "short.npy"))
 
 
+@pytest.mark.parametrize("length", [1, 3, 5])
+@pytest.mark.parametrize("rows", [1, 3, 8])
+def test_embeddings_of_another_length_are_one_line_whatever_the_blocks(tmp_path, length, rows):
+    path = write(tmp_path / "a.csv")
+    np.save(tmp_path / "e.npy", np.eye(length))
+    how = Reading(embeddings=tmp_path / "e.npy")
+    with pytest.raises(DataError, match=rf"e.npy: {length} rows? where a.csv has 4"):
+        assert all(len(block) for block in read_blocks(path, "y", how, rows=rows))
+
+
 def test_with_embeddings_labels_may_be_all_there_is(tmp_path):
     (tmp_path / "a.csv").write_text("y\na\nb\n")
     np.save(tmp_path / "e.npy", np.eye(2))

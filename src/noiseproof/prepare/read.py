@@ -95,6 +95,8 @@ def read_blocks(
             continue
         start, found = found, found + len(block)
         if instead is not None:
+            if len(instead) < found:
+                continue  # the rest is counted, for the message
             block = Samples(block.name, instead.inputs[start:found], None, block.rows)
         yield block
     if found == 0:
