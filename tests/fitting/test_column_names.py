@@ -84,7 +84,7 @@ def test_the_classifier_warns_of_labels_left_in_x(name: Any) -> None:
     for inputs in (table, table.to_numpy()):
         with pytest.warns(DataWarning, match=r"columns that tell every label.*(4|y)"):
             RobustClassifier("CE").fit(inputs, table[name])
-    with pytest.warns(DataWarning, match="y is called as the labels are"):
+    with pytest.warns(DataWarning, match="y has the name of the labels"):
         RobustClassifier("CE").fit(
             frame(NAMES["text"]).set_axis([*"abc", "y"], axis=1), pd.Series(codes, name="y")
         )

@@ -535,7 +535,7 @@ def test_labels_that_are_left_in_the_table_are_not_learnt_from_in_silence():
     np.testing.assert_array_equal(found.predict_proba(FRAME), expected.predict_proba(inputs))
     corrected = FRAME["kind"].copy()
     corrected[0] = next(kind for kind in corrected if kind != corrected[0])
-    with pytest.warns(DataWarning, match="kind is called as the labels are"):
+    with pytest.warns(DataWarning, match="kind has the name of the labels"):
         fit(FRAME, corrected, **QUICK)
     tested = fit(inputs, FRAME["kind"], test=(FRAME, corrected), strict=True, **QUICK)
     assert tested.test.rows == len(FRAME)

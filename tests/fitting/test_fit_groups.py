@@ -176,8 +176,11 @@ def test_other_mistakes_are_one_line_too() -> None:
     with pytest.raises(ParameterError, match="is the column of --annotator or --item"):
         nf.fit(_long(), "y", annotator="who", group="who", **LEARNER)
     moved = _long().assign(patient=np.arange(2 * len(FRAME)))
-    with pytest.raises(DataError, match="some items are in several groups"):
+    with pytest.raises(DataError, match="some items are in several groups, by column 'patient'"):
         nf.fit(moved, "y", annotator="who", item="photo", group="patient", **LEARNER)
+    groups = list(range(2 * len(FRAME)))
+    with pytest.raises(DataError, match=r"some items are in several groups$"):
+        nf.fit(_long(), "y", annotator="who", item="photo", group=groups, **LEARNER)
 
 
 def test_a_column_that_is_handed_over_is_named_and_no_feature() -> None:

@@ -198,7 +198,7 @@ def _check_options(
 ) -> None:
     """Raise at once if options do not go together."""
     if strict and test is None:
-        raise ParameterError("--strict: expected --test beside it, whose columns it is about")
+        raise ParameterError("--strict: expected --test beside it, whose columns it checks")
     if trusted is not None and reviewed is not None:
         raise ParameterError("--trusted: give it or --reviewed, not both")
     if test_embeddings is not None and (test is None or embeddings is None):

@@ -12,10 +12,10 @@ from noiseproof.fitting.reviewed import Reviewed, label_print, match
 from noiseproof.fitting.rows import Rows
 from noiseproof.prepare.classes import Codes
 
-#: Said where labels have changed that no decision of the review is about.
+#: The warning if labels have changed that no decision of the review is about.
 CHANGED = (
-    "labels of rows that nobody reviewed have changed since the review: its random list cannot "
-    "tell how many are wrong now; it can for the file that was reviewed"
+    "labels of rows that nobody reviewed have changed since the review, so its random list no "
+    "longer tells how many are wrong; for that, fit the file that was reviewed"
 )
 
 

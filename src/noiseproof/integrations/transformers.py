@@ -39,8 +39,8 @@ def compute_loss(
     made = as_loss(loss)
     if made.ignore_index != -100:
         raise ParameterError(
-            f"the Trainer counts all labels but -100, with ignore_index={made.ignore_index} too: "
-            "label what is to be ignored -100"
+            f"ignore_index={made.ignore_index}: the Trainer counts every label except -100; label "
+            "what to ignore as -100"
         )
     last = None if linear is None else _LastStates(linear)
 
@@ -96,8 +96,8 @@ def _rows(labels: Tensor, logits: Tensor) -> Tensor:
     if labels.shape == logits.shape and labels.is_floating_point():
         if ((labels.float().sum(-1) - 1).abs() > 0.01).any():
             raise TargetError(
-                "expected class probabilities, which add up to 1: several labels of one row (a "
-                "multi-label problem) are nothing for a loss over classes"
+                "expected class probabilities that add up to 1; a loss over classes cannot train "
+                "a multi-label problem, with several labels a row"
             )
         return labels.reshape(-1, logits.shape[-1])
     if labels.shape != logits.shape[:-1] or labels.is_floating_point():

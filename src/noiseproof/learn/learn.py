@@ -271,7 +271,7 @@ def _several(of: Labels) -> int:
     """Return how many groups there are; raise where no group can be held out."""
     count = len(np.unique(of))
     if count < 2:
-        raise DataError("all rows are of one group, and none could be held out; leave groups out")
+        raise DataError("all rows are of one group, so none can be held out; leave groups out")
     return count
 
 

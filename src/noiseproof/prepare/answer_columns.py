@@ -15,10 +15,10 @@ from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.values import as_text
 
-#: A column with this many times the different values of another that has enough of them ...
+#: A column with this many times the different values of most others holds something else, if it
+#: seldom has their values ...
 FEWER = 5
-#: ... is of something else, if it seldom has the same ones, has more than these, and most columns
-#: are not like it.
+#: ... provided that those have this many answers, and that it has more different values than this.
 ENOUGH, MANY = 20, 10
 
 
@@ -69,7 +69,7 @@ def check_answers(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return notes on the columns taken for answers, and doubts about them.
 
-    Raise DataError where a pattern also takes a column that is evidently none.
+    Raise DataError if a pattern also takes a column that evidently holds no answers.
 
     Args:
         frame: the columns.
@@ -83,7 +83,7 @@ def check_answers(
         notes = (f"columns of answers: {shortlist(names)}",)
     odd = _no_answers(frame)
     doubts = tuple(
-        f"{name} is taken for answers, and other annotators do not say what it does: {values}"
+        f"{name} is read as answers, but no other annotator gives its values: {values}"
         for name, values in odd.items()
         if name not in by_pattern
     )
@@ -94,16 +94,16 @@ def check_answers(
     pattern = next(one for one in patterns if taken[0] in _named(names, one))
     raise DataError(
         f"{where}: --answers {pattern!r} also takes {shortlist(map(repr, taken))}, whose values "
-        f"({odd[taken[0]]}) other annotators do not give; name the columns, such as {rest!r}"
+        f"({odd[taken[0]]}) no other annotator gives; name the columns, such as {rest!r}"
     )
 
 
 def _no_answers(frame: Any) -> dict[str, str]:
-    """Return the columns that are evidently no answers, each with a few of its values.
+    """Return the columns that evidently hold no answers, each with a few of its values.
 
-    In most of their rows such columns have values that no other column has, or none of those that
-    have far fewer different values. A rule always gives the same answer, perhaps as the only one:
-    a column of one value is not asked.
+    In most rows, such a column has a value that no other column has, or that none of the columns
+    with far fewer different values has. A column of one value passes: it may be a rule, which
+    always gives the same answer, perhaps as the only one.
     """
     asked = {}
     for at, name in enumerate(frame.columns):

@@ -110,7 +110,8 @@ def read_long(
     of, first = items(told if groups is None or key is not None else _marked(told, groups))
     if groups is not None:
         if (groups.codes != groups.codes[first[of]]).any():
-            raise DataError(f"{where}: some items are in several groups, by column {groups.name!r}")
+            by = f", by column {groups.name!r}" if groups.name else ""
+            raise DataError(f"{where}: some items are in several groups{by}")
         groups = groups.take(first)
     if key is not None:
         vary = [name for name in frame.columns if varies(frame[name], of, first)]

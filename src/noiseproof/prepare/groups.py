@@ -29,7 +29,7 @@ class Groups:
     """The group of each row.
 
     Args:
-        name: the column that tells them; empty for an array.
+        name: the column that holds them; empty for an array.
         codes: (N,) which of the texts names the group of a row; -1 for a row of none.
         texts: the names of the groups.
     """
@@ -40,10 +40,10 @@ class Groups:
 
     @classmethod
     def of(cls, column: Any, name: str = "") -> "Groups":
-        """Return the groups that a column tells; an empty field tells none, nor does NA.
+        """Return the groups in a column; a row with an empty field, or NA, is in none.
 
-        Numbers are one group however they are written: whether a file has 7, 007 or 7.0 may hang
-        on the other rows, and on the program that wrote it.
+        A number is one group however it is written: whether a file has 7, 007 or 7.0 may depend on
+        its other rows, and on the program that wrote it.
 
         >>> import pandas as pd
         >>> Groups.of(pd.Series(["ann", None, "bob", "ann", " "])).numbers.tolist()
@@ -58,7 +58,7 @@ class Groups:
 
     @classmethod
     def of_array(cls, values: Any, rows: int) -> "Groups":
-        """Return the groups that an array, a Series or a list of ``rows`` values tells."""
+        """Return the groups in an array, a Series or a list of ``rows`` values."""
         import pandas as pd
 
         values = as_column(values)
@@ -82,7 +82,7 @@ class Groups:
         return replace(self, codes=self.codes[rows])
 
     def known_to(self, others: "Groups") -> NDArray[np.bool_]:
-        """Return (N,) whether other rows have the group of a row."""
+        """Return (N,) whether the group of a row also occurs among other rows."""
         present = {others.texts[at] for at in np.unique(others.codes[others.codes >= 0])}
         known = np.array([text in present for text in self.texts] + [False])
         return np.asarray(known[self.codes])
@@ -101,18 +101,18 @@ class Groups:
         count, name = int(numbers.max()) + 1, self.name or "group"
         where = f"{where}, column {self.name!r}" if self.name else f"{where}, groups"
         if count == 1:
-            raise DataError(f"{where}: all rows are of one group, and none could be held out")
+            raise DataError(f"{where}: all rows are of one group, so none can be held out")
         pairs = np.unique(np.stack([codes, numbers]), axis=1)
         alone = np.flatnonzero(np.bincount(pairs[0], minlength=len(classes)) == 1)
         if len(alone) == len(classes):
             raise DataError(
-                f"{where}: each class is in one group only, and could not be learnt while the "
-                "group is held out"
+                f"{where}: each class is in one group only, so none can be learnt while its group "
+                "is held out"
             )
         doubts: tuple[str, ...] = ()
         if len(alone):
             doubts = (
-                "classes in one group only, which no model knows while the group is held out: "
+                "classes in one group only, so no model knows them while it is held out: "
                 + shortlist([classes[at] for at in alone.tolist()]),
             )
         note = f"rows of the same {name} are held out together: {count:,} groups"
@@ -131,7 +131,7 @@ def _one_name(text: str) -> str:
 
 
 def grouped(samples: "Samples", group: Any, table: "Samples | None" = None) -> "Samples":
-    """Return samples with their groups, and without the column that tells them.
+    """Return samples with their groups, and without the column that holds them.
 
     Args:
         samples: the rows.
@@ -142,7 +142,7 @@ def grouped(samples: "Samples", group: Any, table: "Samples | None" = None) -> "
         return samples
     if not isinstance(group, str):
         if samples.unread:  # the rows after it would have other numbers
-            raise DataError(f"{samples.unread[0]}: beside groups every picture must be readable")
+            raise DataError(f"{samples.unread[0]}: with groups, every picture has to be readable")
         return replace(samples, groups=Groups.of_array(group, len(samples)))
     source = samples if table is None else table
     if source.kind != "table":

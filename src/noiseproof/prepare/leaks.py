@@ -26,7 +26,7 @@ def label_doubts(samples: Samples, codes: Codes, name: Any) -> tuple[str, ...]:
         )
     if isinstance(name, str) and samples.kind == "table" and name in list(samples.inputs):
         return (
-            f"{name} is called as the labels are, and is learnt from; leave it out if it has them",
+            f"{name} has the name of the labels and is learnt from; leave it out if it holds them",
         )
     return ()
 
