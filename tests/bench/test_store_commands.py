@@ -176,6 +176,34 @@ def test_a_damaged_pack_is_not_replaced_by_what_is_left_of_it(store, capsys):
     assert run(capsys, *again[:-2], "elsewhere")[0] == 0
 
 
+def test_a_pack_is_not_replaced_by_fewer_records(store, capsys, tmp_path):
+    text = 'dataset = "digits"\nrecipe = "quick"\nnoises = {}\nrows = {{CE = "CE"}}\n'
+    grid = tmp_path / "mine.toml"
+    grid.write_text(text.format('["none", "symmetric:0.4"]'))
+    assert run(capsys, "pack", "mine.toml", "--out", "packed")[0] == 0
+    before = (tmp_path / "packed/mine.records.xz").read_bytes()
+    grid.write_text(text.format('["none"]'))
+    again = ["pack", "mine.toml", "--store", "packed", "--force", "--out"]
+    code, out, err = run(capsys, *again, "packed")
+    assert (code, out) == (2, "")
+    assert "has 3 records of no row, noise or data of mine, which would be lost" in err
+    assert (tmp_path / "packed/mine.records.xz").read_bytes() == before
+    assert run(capsys, *again, "other")[0] == 0
+    again[3] = "runs"  # which has them all
+    assert run(capsys, *again, "packed")[0] == 0
+
+
+def test_what_is_not_packed_is_said_and_added_rows_are_packed_too(store, capsys, tmp_path):
+    added = ["--add-loss", "MINE=MAE"]
+    fill(store.path, GRID.with_row("MINE=MAE").select(rows=["MINE"]), lambda cell: 0.8)
+    out = run(capsys, "pack", "digits-symmetric", "--out", "without")[1].splitlines()
+    assert "6 records, " in out[0]
+    assert out[1] == "6 other records of runs not packed: of other grids or rows"
+    out = run(capsys, "pack", "digits-symmetric", "--out", "with", *added)[1].splitlines()
+    assert len(out) == 1
+    assert "12 records, " in out[0]
+
+
 @pytest.mark.parametrize(
     "command",
     [

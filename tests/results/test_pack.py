@@ -24,8 +24,8 @@ def runs(tmp_path):
 @pytest.fixture
 def packed(runs, tmp_path):
     (tmp_path / "results").mkdir()
-    path, count = pack_grid(GRID, runs, tmp_path / "results")
-    assert (path.name, count) == (f"digits-symmetric{SUFFIX}", 20)
+    path, inside, others = pack_grid(GRID, runs, tmp_path / "results")
+    assert (path.name, len(inside), len(others)) == (f"digits-symmetric{SUFFIX}", 20, 0)
     return path
 
 

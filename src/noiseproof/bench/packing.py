@@ -1,6 +1,7 @@
 """Publishing a grid: all its records in one packed file, and the files of the records again."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 from noiseproof import files
 from noiseproof.bench.grid import Grid
@@ -12,7 +13,21 @@ from noiseproof.results.pack import SUFFIX, pack, record_text
 from noiseproof.results.store import result
 
 
-def pack_grid(grid: Grid, store: Store, folder: Path, force: bool = False) -> tuple[Path, int]:
+class Packed(NamedTuple):
+    """What was packed.
+
+    Args:
+        path: the packed file.
+        inside: the keys of its records.
+        others: the keys of the store's other records.
+    """
+
+    path: Path
+    inside: frozenset[str]
+    others: frozenset[str]
+
+
+def pack_grid(grid: Grid, store: Store, folder: Path, force: bool = False) -> Packed:
     """Write what a store has of a grid, with either recipe and any seed, into one packed file.
 
     Args:
@@ -20,9 +35,6 @@ def pack_grid(grid: Grid, store: Store, folder: Path, force: bool = False) -> tu
         store: where the records are, packed or not.
         folder: where the packed file goes, under the name of the grid; made if it is not there.
         force: replace the file that is there.
-
-    Returns:
-        the file, and how many records are in it.
     """
     path = folder / f"{grid.name}{SUFFIX}"
     files.check_file(path if folder.exists() else folder, force)
@@ -34,13 +46,20 @@ def pack_grid(grid: Grid, store: Store, folder: Path, force: bool = False) -> tu
     if store.damaged and path.exists() and path.resolve().is_relative_to(store.path.resolve()):
         raise DataError(f"{path} is in a store with damage; choose another --out")
     own = {f.record.key: f for f in reversed(found) if f.record.place in places}
+    others = [f for f in found if f.record.key not in own]
+    kept = {f.record.key for f in others if f.path.resolve() != path.resolve()}
+    if lost := {f.record.key for f in others} - kept:
+        raise DataError(
+            f"{path} has {count(len(lost), 'record')} of no row, noise or data of {grid.name}, "
+            "which would be lost; choose another --out"
+        )
     if not own:
         raise DataError(f"{store.path}: no record of {grid.name} to pack")
     ordered = sorted(own.values(), key=lambda one: store.files(one.record).name)
     with files.explained(folder):
         folder.mkdir(exist_ok=True)
     files.write(path, pack(one.values for one in ordered), force)
-    return path, len(ordered)
+    return Packed(path, frozenset(own), frozenset(kept))
 
 
 def unpack_store(store: Store, folder: Path) -> tuple[int, int]:

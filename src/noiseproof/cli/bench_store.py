@@ -9,6 +9,7 @@ import typer
 from noiseproof.cli.app import print_json, show, warn
 from noiseproof.cli.bench import StoreOption, check_there, group
 from noiseproof.cli.options import JsonOption
+from noiseproof.cli.selecting import AddLossOption
 from noiseproof.errors import DataError, ParameterError
 
 
@@ -41,32 +42,38 @@ def pack(
     out: Annotated[Path, typer.Option(help="Folder for the packed files, one for each grid.")],
     store: StoreOption = Path("runs"),
     force: Annotated[bool, typer.Option("--force", help="Replace packed files.")] = False,
+    add_loss: AddLossOption = None,
 ) -> None:
     """Pack the records of each grid into one compressed file, to publish or to keep.
 
-    Every bench command reads packed files as it reads single records.
+    Every bench command reads packed files as it reads single records. Rows that were added by
+    --add-loss are packed if they are added here too.
 
     Example: noiseproof bench pack digits-symmetric --store runs --out results
     """
-    from noiseproof.bench import load_grid
-    from noiseproof.bench.grid_file import expand
     from noiseproof.bench.packing import pack_grid
+    from noiseproof.bench.selection import Selection
     from noiseproof.bench.words import count, doubled
     from noiseproof.results import Store
 
     check_there(store)
-    grids = [load_grid(name) for name in expand(names)]
+    grids = list(Selection.read(add_loss).grids(names).values())
     if name := doubled(grid.name for grid in grids):
         raise ParameterError(f"two grids are called {name!r}: give each file a name of its own")
     kept = Store(store)
+    inside, others = set[str](), set[str]()
     for grid in grids:
         try:
-            path, records = pack_grid(grid, kept, out, force)
+            packed = pack_grid(grid, kept, out, force)
         finally:
             for line in kept.damaged:
                 warn(line)
-        size = f"{path.stat().st_size / 1000:,.0f} kB"
-        show(f"wrote {path}: {count(records, 'record')}, {size}")
+        inside |= packed.inside
+        others |= packed.others
+        size = f"{packed.path.stat().st_size / 1000:,.0f} kB"
+        show(f"wrote {packed.path}: {count(len(packed.inside), 'record')}, {size}")
+    if left := others - inside:
+        show(f"{count(len(left), 'other record')} of {store} not packed: of other grids or rows")
 
 
 @group.command("unpack")
