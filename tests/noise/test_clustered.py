@@ -38,6 +38,25 @@ def test_rows_without_a_share_do_not_count() -> None:
     assert both == mean_and_error(values[:2], share[:2], np.array([0, 1]))
 
 
+def test_rows_of_one_group_say_as_much_as_one_row() -> None:
+    for right in range(1, 60):  # where the sum of all deviations is 0 but for rounding
+        assert independent(np.arange(60) < right, np.zeros(60, dtype=np.int64)) == 1
+    assert independent(np.ones(4), np.array([0, 0, 1, 1])) == 2
+    assert independent(np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])) == 4
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3, 5, 10])
+def test_an_interval_holds_with_few_groups_too(groups: int) -> None:
+    numbers, held = np.random.default_rng(3), 0
+    for _ in range(200):
+        units = np.repeat(np.arange(groups), numbers.integers(20, 40, groups))
+        of_group, own = numbers.random(groups)[units], numbers.random(len(units))
+        right = np.where(numbers.random(len(units)) < 0.2, of_group, own) < 0.7
+        found = evaluate.measured(right, "", units)
+        held += found.low <= 0.7 <= found.high
+    assert held / 200 > 0.91
+
+
 @pytest.mark.parametrize("alike", [0.0, 0.7, 1.0])
 def test_an_interval_of_the_accuracy_holds_it_whatever_rows_share(alike: float) -> None:
     numbers, held = np.random.default_rng(2), 0

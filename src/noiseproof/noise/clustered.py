@@ -53,17 +53,34 @@ def mean_and_error(
 def independent(values: Any, units: Integers | None) -> float:
     """Return how many rows on their own would say as much of the mean.
 
-    Where all values are equal, nothing shows how far rows of a group are alike, and each group
-    counts as one row.
+    Where all values are equal, or all rows of one group, nothing shows how far rows of a group are
+    alike, and each group counts as one row.
 
-    >>> independent(np.array([0, 1, 1, 0, 1, 1, 0, 0]), np.array([0, 1, 1, 0, 2, 2, 3, 3]))
-    3.0
+    >>> rows = np.tile([0, 1, 1, 1, 0], 40)
+    >>> round(independent(np.repeat(rows, 3), np.repeat(np.arange(200), 3)))
+    197
     """
     n = len(values)
     if units is None:
         return float(n)
     values = np.asarray(values, dtype=np.float64)
-    if np.ptp(values) < 1e-12:  # their variance and its error would be rounding alone
-        return float(len(np.unique(units)))
+    groups, spread = len(np.unique(units)), float(values.var())
+    if groups < 2 or np.ptp(values) < 1e-12:  # variance or error would be rounding alone
+        return float(groups)
     _, error = mean_and_error(values, np.full(n, 1 / n), units)
-    return float(np.clip(values.var() / error**2, 1, n)) if error > 0 else float(n)
+    error *= _widening(groups - 1)
+    return float(np.clip(spread / max(error**2, spread / n), 1, n))
+
+
+def _widening(freedom: int) -> float:
+    """Return how much wider Student's 95 % interval is than the normal one: few groups say little.
+
+    Fisher's expansion; it has 97 % of the truth with three groups, and 99.9 % with six.
+
+    >>> [round(1.96 * _widening(n), 2) for n in (2, 5, 20)]
+    [4.17, 2.57, 2.09]
+    """
+    z, n = 1.96, freedom
+    first, second = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return 1 + (first / n + second / n**2 + third / n**3) / z
