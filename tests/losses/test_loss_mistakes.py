@@ -128,3 +128,24 @@ def test_negative_probabilities_are_none_but_for_cross_entropy(kind):
 def test_rows_of_negative_weight_have_no_derivatives():
     with pytest.raises(ParameterError, match="sample_weight >= 0"):
         nf.MAE().derivatives(np.zeros((2, 3)), np.array([0, 1]), np.array([1.0, -1.0]))
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (lambda log_u: -log_u.exp() / log_u.exp().mean(), "depends on the others"),
+        (lambda log_u: log_u.exp().cumsum(0), "depends on the others"),
+        (lambda log_u: log_u * torch.rand(()), "or on chance"),
+        (lambda log_u: log_u.mean(), "a tensor of the shape of log_u"),
+        (lambda log_u: 1 - np.exp(log_u.numpy()), "a tensor of the shape of log_u"),
+        (lambda log_u: None, "a tensor of the shape of log_u"),
+    ],
+    ids=["batch mean", "running sum", "draws", "scalar", "array", "none"],
+)
+def test_a_value_that_is_no_function_of_one_probability(value, says):
+    class Own(nf.Pointwise, register=False):
+        def value(self, log_u):
+            return value(log_u)
+
+    with pytest.raises(ParameterError, match=says):
+        Own()

@@ -197,3 +197,20 @@ def test_it_leaves_the_random_state_alone():
     before = torch.get_rng_state()
     audit("AGCE(a=0.6, q=0.6)", noise="symmetric:0.87")
     assert torch.equal(before, torch.get_rng_state())
+
+
+@pytest.mark.parametrize(
+    ("per_class", "says"),
+    [
+        (lambda log_p: -log_p * log_p.exp().mean(0, keepdim=True), "the other rows of the batch"),
+        (lambda log_p: -log_p[:, 0], "has to be a tensor of the shape of log_p"),
+    ],
+    ids=["batch mean", "one class"],
+)
+def test_a_loss_of_the_batch_is_none_of_a_row(per_class, says):
+    class OfBatch(Loss, register=False):
+        def per_class(self, log_p):
+            return per_class(log_p)
+
+    with pytest.raises(TheoryError, match=says):
+        audit(OfBatch(), classes=3, noise="symmetric:0.4")

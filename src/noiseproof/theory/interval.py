@@ -9,6 +9,7 @@ from torch import Tensor
 
 from noiseproof.errors import ParameterError, TheoryError
 from noiseproof.losses import Loss, Pointwise, expression
+from noiseproof.losses.own import is_shipped
 
 #: exp(-DEEP) is far below any scale of a loss, and a float64 with room for a power of it.
 DEEP = 600.0
@@ -27,8 +28,10 @@ def as_loss(given: Loss | str) -> Loss:
         raise TheoryError(str(error)) from None
     if loss.learns:  # as it stands
         loss = copy.deepcopy(loss).requires_grad_(False)
+    z = torch.linspace(-2, 3, 15, dtype=torch.float64).sin().reshape(3, 5) * 4
+    if not (loss.random or is_shipped(loss)):
+        _check_rows(loss, z)
     if loss.transforms:
-        z = torch.linspace(-2, 3, 15, dtype=torch.float64).sin().reshape(3, 5) * 4
         here, shifted = loss.class_rows(z), loss.class_rows(z + 1.5)
         if not torch.allclose(here, shifted, rtol=1e-6, atol=1e-9):
             raise TheoryError(
@@ -36,6 +39,19 @@ def as_loss(given: Loss | str) -> Loss:
                 "it, and the theory is about losses L(u, i)"
             )
     return loss
+
+
+def _check_rows(loss: Loss, z: Tensor) -> None:
+    """Raise a :class:`TheoryError` where L is no function of one row of probabilities."""
+    together = loss.class_rows(z)
+    if together.shape != z.shape:
+        raise TheoryError(f"{loss}: per_class(log_p) has to be a tensor of the shape of log_p")
+    alone = torch.cat([loss.class_rows(z[row : row + 1]) for row in range(len(z))])
+    if not torch.allclose(together, alone, rtol=1e-6, atol=1e-9, equal_nan=True):
+        raise TheoryError(
+            f"{loss} of a row depends on the other rows of the batch, or on chance, and the theory "
+            "is about losses L(u, i)"
+        )
 
 
 def is_pointwise(loss: Loss) -> TypeGuard[Pointwise]:
