@@ -182,6 +182,13 @@ def test_long_numbers_are_groups_of_their_own():
     assert Groups.of(pd.Series(texts)).numbers.tolist() == [0, 1, 2, 3]
 
 
+def test_equal_rows_of_an_array_are_one_group():
+    wide = np.zeros((3, 2000))
+    wide[1, 1000] = 1e-12
+    assert Groups.of_array(wide, 3).numbers.tolist() == [0, 1, 0]
+    assert Groups.of_array([[7], [8], [7]], 3).numbers.tolist() == [0, 1, 0]
+
+
 def test_as_annotators_and_items(case):
     kind, values, ways = case
     gaps = None in values

@@ -1,7 +1,7 @@
 """Rows that belong together, such as the photos of one patient: they are held out together."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -62,9 +62,11 @@ class Groups:
         import pandas as pd
 
         values = as_column(values)
-        if hasattr(values, "detach") or isinstance(values, np.ma.MaskedArray):
+        several = isinstance(values, np.ndarray) and values.ndim != 1  # equal rows are one group
+        if hasattr(values, "detach") or several or isinstance(values, np.ma.MaskedArray):
             values = values.tolist()
-        if hasattr(values, "columns") or not isinstance(values, Iterable):
+        unordered = isinstance(values, Mapping | Set) or hasattr(values, "columns")
+        if unordered or not isinstance(values, Iterable):
             raise DataError(f"groups: expected one for each row, got a {type(values).__name__}")
         column = pd.Series(list(values), dtype=object)
         if len(column) != rows:
