@@ -81,6 +81,22 @@ def test_keys_decide_undo_and_outlive_a_reload(home, page):
     assert status(browser).startswith(f"3 of {len(doubtful)} decided")
 
 
+def test_two_tabs_of_one_page_keep_what_both_decide(page):
+    browser, (doubtful, _) = page
+    browser.press("k")
+    # What a second tab does: frames of a file may not look into each other.
+    browser.run(f"""
+        const key = JSON.parse(document.getElementById("review-data").textContent).key;
+        const kept = JSON.parse(localStorage.getItem(key));
+        kept.decided[{str(doubtful[1])!r}] = {{v: "skip", l: -1, via: "doubtful"}};
+        kept.history.push([{str(doubtful[1])!r}, null, "doubtful"]);
+        localStorage.setItem(key, JSON.stringify(kept));
+    """)
+    browser.press("ArrowRight", "p")
+    assert status(browser).startswith(f"3 of {len(doubtful)} decided")
+    assert len(exported(browser)) == 3
+
+
 def test_buttons_filters_and_pages(page):
     browser, (doubtful, _) = page
     browser.click("#do-keep")

@@ -20,15 +20,19 @@
     state.decided[one.row] = { v: one.decision, l: label, via: one.random ? "random" : "doubtful", g: one.given };
   }
   let kept = true;
-  try {
-    const saved = JSON.parse(localStorage.getItem(data.key) || "null");
-    if (saved && typeof saved.decided === "object") {
-      Object.assign(state.decided, saved.decided);
-      state.history = Array.isArray(saved.history) ? saved.history : [];
+  function load() {
+    if (!kept) return; // what is only here would be lost
+    try {
+      const saved = JSON.parse(localStorage.getItem(data.key) || "null");
+      if (saved && typeof saved.decided === "object") {
+        state.decided = Object.assign(Object.create(null), saved.decided);
+        state.history = Array.isArray(saved.history) ? saved.history : [];
+      }
+    } catch {
+      kept = false;
     }
-  } catch {
-    kept = false;
   }
+  load();
   function save() {
     try {
       localStorage.setItem(data.key, JSON.stringify(state));
@@ -228,6 +232,7 @@
   function decide(v, label) {
     if (!view.length) return;
     const row = rows[view[current]];
+    load(); // another tab may have decided since
     state.history.push([row.n, said(row) || null, list]);
     state.decided[row.n] = { v, l: label, via: list };
     save();
@@ -235,6 +240,7 @@
     draw(true);
   }
   function undo() {
+    load();
     const last = state.history.pop();
     if (!last) return;
     const [name, before, where] = last;
@@ -320,6 +326,11 @@
   }
 
   const keys = { k: keep, p: take, o: ask, s: skip, u: undo, d: download, arrowright: () => step(1), arrowleft: () => step(-1) };
+  window.addEventListener("storage", (event) => {
+    if (event.key !== data.key) return;
+    load();
+    draw(false);
+  });
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
     const inside = $("review").contains(event.target);
