@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.extras import need
+
 #: A number; one that repeats is numbered as a name would be, 0.5 and 0.5.1.
 NUMBER = re.compile(r"\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?(\.[0-9]+)?\s*")
 #: Rows that are looked at.
@@ -66,6 +68,7 @@ def _numbers(texts: list[str]) -> NDArray[np.float64] | None:
 
 
 def _values(frame: Any) -> NDArray[np.float64]:
+    need("fit", "pandas")
     import pandas as pd
 
     columns = [pd.to_numeric(frame.iloc[:, at], errors="coerce") for at in range(frame.shape[1])]

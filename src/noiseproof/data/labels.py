@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from noiseproof.data.gaps import GAPS
 from noiseproof.errors import DataError
+from noiseproof.extras import need
 
 Array = npt.NDArray[np.generic]
 #: An integer as every program writes it; digits of other scripts would not come back.
@@ -75,6 +76,7 @@ def label_gaps(texts: Collection[str]) -> set[str]:
     >>> sorted(label_gaps(["None", "NA", "", "yes"])), sorted(label_gaps(["1", "NA", " "]))
     ([''], [' ', 'NA'])
     """
+    need("fit", "pandas")
     import pandas as pd
 
     words = {text for text in texts if text.strip().lower() in GAPS}
@@ -99,6 +101,7 @@ def as_labels(texts: Any) -> Any:
     >>> as_labels(pd.Series(["1E5", "100000", "007", " 1"])).tolist()
     ['1E5', '100000', '007', ' 1']
     """
+    need("fit", "pandas")
     import pandas as pd
 
     different = {str(text) for text in texts.unique()}
