@@ -107,6 +107,18 @@ FORMS: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("form", ["wide answers", "answers beside rows", "long answers"])
+def test_a_review_of_a_fit_without_groups_is_of_the_same_rows(form: str) -> None:
+    wide, beside = pd.concat([INPUTS, PATIENTS, _answers(LABELS)], axis=1), FRAME.drop(columns="y")
+    given: dict[str, Any] = {
+        "wide answers": {"X": wide, "answers": "w*"},
+        "answers beside rows": {"X": beside, "answers": _answers(LABELS)},
+        "long answers": {"X": _long(), "y": "y", "annotator": "who", "item": "photo"},
+    }[form]
+    without, grouped = (nf.fit(**given, group=group, **LEARNER) for group in (None, "patient"))
+    assert grouped.fingerprint == without.fingerprint
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_groups_come_in_every_form(form: str, tmp_path: Path) -> None:
     fitted = FORMS[form](tmp_path)

@@ -235,7 +235,7 @@ def test_a_pattern_that_takes_what_is_no_answer_is_refused(tmp_path, kind, form)
     if kind == "whole numbers":
         named = read_wide(given, None, "w1,w2,w3,width")  # as told, and doubted
         assert len(named.names) == 4
-        assert "other annotators do not say" in named.samples.doubts[0]
+        assert "no other annotator gives its values" in named.samples.doubts[0]
     assert list(read_wide(given, "width", "w*").samples.inputs) == ["size"]  # width is named else
 
 

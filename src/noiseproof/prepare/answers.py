@@ -94,6 +94,7 @@ def read_long(
     for name in who:
         split_label(frame, name, where, alone=True)  # an error if there is no such column
     people, frame = names(frame[annotator]), frame.drop(columns=annotator)
+    whole = frame
     if group is not None:
         table = grouped(replace(table, inputs=frame), group)
         frame = table.inputs
@@ -123,13 +124,16 @@ def read_long(
     called = None if key is None else key.iloc[first].tolist()
     rows = tuple(int(at) for at in first) if called is None else tuple(called)
     inputs = frame.iloc[first].reset_index(drop=True)
-    seen = replace(table, inputs=inputs, labels=None, rows=called, notes=notes, groups=groups)
+    samples = replace(table, inputs=inputs, labels=None, rows=called, notes=notes, groups=groups)
     if key is None and len(first) == len(frame):
-        seen.doubts += numbered(frame)
-    samples = seen
+        samples.doubts += numbered(frame)
+    seen = samples
+    if isinstance(group, str):  # a review with groups is of the same rows as one without
+        known = [name for name in whole.columns if name == group or name in frame.columns]
+        seen = replace(samples, inputs=whole[known].iloc[first].reset_index(drop=True))
     if options.get("embeddings") is not None:
         instead = as_samples(X, labelled=False, **options)
-        samples = replace(seen, inputs=instead.inputs[first], doubts=instead.doubts)
+        samples = replace(samples, inputs=instead.inputs[first], doubts=instead.doubts)
     return _asked(samples, seen, rows, of, people, table.labels, f"{where}, column {label!r}")
 
 
@@ -200,9 +204,7 @@ def of_frame(X: Any, label: Any, answers: Any, group: Any = None, **options: Any
     seen = samples
     if options.get("embeddings") is not None:
         seen = as_samples(X, name, labelled=False, encoding=options.get("encoding"))
-    same = seen is samples
-    samples = grouped(samples, group, None if same else seen)
-    seen = samples if same else seen
+    samples = grouped(samples, group, None if seen is samples else seen)
     if not set(LONG) <= set(answers.columns):
         warn_of_another_order(X, answers, "answers")
         if len(answers) != len(samples):
