@@ -13,6 +13,8 @@ from noiseproof.prepare.values import as_days, as_numbers, as_text, is_gap
 
 #: A column with values further out than this many inter-quartile ranges is squashed.
 FAR = 20.0
+#: 0.3 and 0.1 + 0.2 differ by rounding: by less than this part of them.
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
 #: With fewer values than this, new ones are no sign that a column of categories has changed.
 ENOUGH = 10
 
@@ -258,6 +260,12 @@ def _squashed(values: NDArray[np.float64], median: float, spread: float) -> NDAr
 
 
 def _deviation(values: NDArray[np.float64]) -> float:
-    """Return the standard deviation, where the squares are too small for a float as well."""
-    largest = float(np.abs(values).max()) or 1.0
+    """Return the standard deviation, where the squares are too small for a float as well.
+
+    Of values that differ by no more than rounding it is 1, not what is left of 0: divided by that,
+    any other value would outweigh all other columns.
+    """
+    largest = float(np.abs(values).max())
+    if np.ptp(values) <= ROUNDING * largest:
+        return 1.0
     return float(values.std()) or largest * float((values / largest).std()) or 1.0

@@ -21,6 +21,9 @@ from noiseproof.progress import SILENT, Progress
 
 AnyColumn = Column | Words | Sentences
 
+#: Beside a text, numbers and dates are clipped at this many deviations from their mean.
+FURTHEST = 10.0
+
 
 @dataclass(frozen=True, eq=False)
 class TableFeatures:
@@ -118,8 +121,11 @@ class TableFeatures:
         for column, start, end in zip(plain, ends, ends[1:], strict=False):
             column.fill(column_of(frame, column.name), dense[:, start:end], about[column.name])
         if self.texts:
-            # A text has length 1: all the other columns together get no more.
-            dense[:, : ends[len(plain)]] /= np.sqrt(max(1, len(plain)), dtype=np.float32)
+            # A text has length 1: all the other columns together get no more. Nor does a number
+            # far from all those of the fit outweigh the text: learners clip dense rows alone.
+            beside = dense[:, : ends[len(plain)]]
+            np.clip(beside, -FURTHEST, FURTHEST, out=beside)
+            beside /= np.sqrt(max(1, len(plain)), dtype=np.float32)
         for c, start, end in zip(
             self.sentences, ends[len(plain) :], ends[len(plain) + 1 :], strict=False
         ):

@@ -1,0 +1,46 @@
+"""A number unlike all those of the fit does not outweigh everything else in its row."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from noiseproof.prepare.features import learn_features
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.samples import Samples
+
+N = 100
+TEXTS = [f"one {'good' if i % 2 else 'bad'} film of {i % 9} that we saw" for i in range(N)]
+GAPS = np.arange(N) % 10 == 0
+
+
+def one_value(value):
+    return np.where(GAPS, np.nan, value)
+
+
+COLUMNS = {
+    "a tenth": (one_value(0.1), 0.2),
+    "a temperature": (one_value(98.6), 98.7),
+    "money": ([None if gap else "1.10 €" for gap in GAPS], "1.20 €"),
+    "a date": ([None if gap else "2020-02-03 01:02:03" for gap in GAPS], "2020-02-04 01:02:03"),
+    "sums that rounding tells apart": (np.where(GAPS, 0.3, 0.1 + 0.2), 0.4),
+    "one that hardly moves": (5 + 1e-9 * np.arange(N) ** 0.5, 6.0),
+    "one that moves": (np.sin(np.arange(N)), 1e9),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_new_number_is_no_longer_than_ten_deviations_beside_a_text(name):
+    values, new = COLUMNS[name]
+    seen = Samples("t.csv", pd.DataFrame({"text": TEXTS, "x": values}))
+    features = learn_features(seen, ["text"], 0, Notes())
+    later = Samples("t.csv", pd.DataFrame({"text": TEXTS[:1], "x": [new]}))
+    assert np.abs(features.transform(later, Notes())).max() <= 10
+
+
+@pytest.mark.parametrize("name", [name for name in COLUMNS if "moves" not in name])
+def test_one_value_and_gaps_are_not_scaled_by_what_rounding_leaves(name):
+    values, _ = COLUMNS[name]
+    seen = Samples("t.csv", pd.DataFrame({"x": values, "other": np.sin(np.arange(N))}))
+    features = learn_features(seen, [], 0, Notes())
+    (column,) = (column for column in features.columns if column.name == "x")
+    assert column.std == 1
