@@ -64,8 +64,8 @@ def fit(
     group: Annotated[
         str | None,
         typer.Option(
-            help="The column that names what rows belong to, such as a patient: rows of one are "
-            "held out together."
+            help="The column that says what rows belong to, such as a patient: rows with the same "
+            "value are held out together."
         ),
     ] = None,
     answers: Annotated[

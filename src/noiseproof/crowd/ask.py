@@ -30,7 +30,7 @@ class Asking:
     Args:
         items: those that a further answer would help, the one it helps most first.
         gain: how much more likely right the label of each becomes by one more answer.
-        needed: how many more answers make each 95 % sure, on average: 0 for those that are, -1
+        needed: how many more answers make each 95 % sure, on average: 0 if it is now, -1
             for more than :data:`MOST`. Only the first :data:`LISTED` are worked out.
         right: the share of right labels now, and after 1, 2, ... more answers about every item.
         doubtful: (share of items, share of right labels) after one more answer about the items

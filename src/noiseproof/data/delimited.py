@@ -121,8 +121,8 @@ class Delimited:
 
         Args:
             label: the column of labels, as texts behind a :data:`MARK`: there are no gaps in it.
-            texts: the columns that are kept as they are written, but for words for no value.
-            names: those of which these words are kept, too: as texts behind a :data:`MARK`.
+            texts: the columns that are kept as written, except for words that stand for no value.
+            names: the columns that keep these words too, as texts behind a :data:`MARK`.
             only: the columns that are wanted; None is all, and then a row with more fields than
                 there are columns is an error.
             rows: how many at a time, at most.

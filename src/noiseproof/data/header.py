@@ -18,7 +18,7 @@ MANY = 8
 EVEN = 0.25
 #: An uneven scale has this many points at least, and this many rows below it.
 UNEVEN, SEVERAL = 30, 20
-#: With fewer rows than this, a row may be far out of the range of the others.
+#: With fewer rows than this, a row may be far outside the range of the others.
 FEW = 5
 #: Far is this many times the range.
 FAR = 3
@@ -30,8 +30,8 @@ def is_headless(frame: Any) -> bool:
     """Return whether names of columns look like a row of numbers: then a header may be missing.
 
     Numbers from some start on, one after the other, are names: pixels, or years. So are numbers
-    that rise or fall throughout, such as wavelengths, if the rows below them do not, or if they
-    are far out of the range of each column.
+    that rise or fall throughout, such as wavelengths, if the rows below them do not, or if each is
+    far outside the range of its column.
 
     Args:
         frame: the table, or its first rows.

@@ -39,8 +39,8 @@ def locked(path: Path, what: str) -> Iterator[None]:
 def is_locked(path: Path) -> bool:
     """Tell whether a living process holds the lock; nothing is written, so anybody may ask.
 
-    A link, or a file that may not be read, is no lock that will ever be free: who wants it gets an
-    error, and does not wait.
+    A link, or a file that cannot be read, is not a lock that could become free: taking it is an
+    error, so there is nothing to wait for.
     """
     is_plain = path.is_file() and not path.is_symlink()
     return is_plain and os.access(path, os.R_OK) and is_held(path)

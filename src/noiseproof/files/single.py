@@ -32,8 +32,8 @@ def write(
 def writing(path: Path, content: Content, force: bool = True) -> Iterator[None]:
     """Write a file as :func:`write` does; it takes its place after the block, if that succeeds.
 
-    For a file about another, which the block replaces with this one as ``outdated``: whenever the
-    machine stops, no old file is about something new.
+    For a file that describes another one, which the block replaces with this path as ``outdated``:
+    whenever the machine stops, no old description stands beside new data.
     """
     with explained(path):
         make_folder(path.parent)

@@ -30,7 +30,7 @@ from noiseproof.losses.newton import newton, two_columns
 
 Scores = NDArray[np.floating[Any]]
 _PROBABILITIES = (
-    "expected raw scores, got probabilities, which is what {by} gives a metric: "
+    "expected raw scores, got probabilities, as metrics do with {by}: "
     "make the metric with probabilities=True"
 )
 
@@ -38,9 +38,9 @@ _PROBABILITIES = (
 def lightgbm_objective(loss: str | Loss) -> Callable[..., tuple[Scores, Scores]]:
     """Return an objective for LightGBM: ``lightgbm.train({"objective": ...})`` or LGBMClassifier.
 
-    LightGBM knows no probabilities of an objective that it does not know: it predicts raw scores,
-    and :func:`probabilities` turns them into probabilities. LGBMClassifier with an ``eval_set``
-    wants ``metric="None"``: the log loss that it would add reads raw scores as probabilities.
+    With an objective that it does not know, LightGBM predicts raw scores; :func:`probabilities`
+    turns them into probabilities. LGBMClassifier with an ``eval_set`` needs ``metric="None"``: the
+    log loss that it would add reads raw scores as probabilities.
 
     ``lightgbm.Dataset`` turns labels and weights that are NaN into 0, with its own objectives too,
     before anybody else sees them: look for them first.
@@ -64,8 +64,8 @@ def lightgbm_metric(
 
     Args:
         loss: a loss, or its text.
-        probabilities: whether the objective is one of LightGBM's own: then it gives a metric
-            probabilities, otherwise raw scores.
+        probabilities: whether the objective is one of LightGBM's own, with which metrics are
+            given probabilities instead of raw scores.
     """
     return partial(_metric_of_lightgbm, as_loss(loss), probabilities)
 
@@ -79,8 +79,8 @@ def xgboost_metric(
 
     Args:
         loss: a loss, or its text.
-        probabilities: whether the objective is one of XGBoost's own: then it gives a metric
-            probabilities, otherwise raw scores.
+        probabilities: whether the objective is one of XGBoost's own, with which metrics are
+            given probabilities instead of raw scores.
     """
     return partial(_metric_of_xgboost, as_loss(loss), probabilities)
 
@@ -92,8 +92,8 @@ def mean_loss(loss: str | Loss, *, probabilities: bool = False) -> Callable[...,
 
     Args:
         loss: a loss, or its text.
-        probabilities: whether it is given probabilities in place of raw scores, as XGBClassifier
-            does with an objective of its own.
+        probabilities: whether it is given probabilities instead of raw scores, as by XGBClassifier
+            with an objective of XGBoost's own.
     """
     mean = partial(_mean, as_loss(loss), probabilities)
     mean.__name__ = "mean_loss"  # type: ignore[attr-defined]  # which XGBClassifier shows

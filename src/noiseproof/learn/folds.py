@@ -40,7 +40,7 @@ def deal(labels: Labels, folds: int, seed: int, of: Labels | None = None) -> Lab
 
 
 def _dealt(labels: Labels, size: Labels, folds: int, seed: int) -> Labels:
-    """Deal units class by class, the largest first; to and fro where they differ in size."""
+    """Deal units class by class, the largest first; back and forth if they differ in size."""
     shuffled = stream(seed, "folds").permutation(len(labels))
     order = shuffled[np.lexsort((-size[shuffled], labels[shuffled]))]
     turn, at = np.divmod(np.arange(len(labels)), folds)
@@ -67,7 +67,7 @@ def _usual(labels: Labels, unit: Labels) -> Labels:
 def joined(copies: Labels, groups: Labels) -> Labels:
     """Return (N,) a number for each row, equal for rows of one group and for copies of them.
 
-    Where copies would chain most rows to one another, equal rows are different cases.
+    If copies would chain most rows together, equal rows are taken for different cases.
 
     >>> joined(np.array([0, 1, 1, 2, 3, 4]), np.array([6, 7, 8, 8, 9, 9]))
     array([0, 1, 1, 1, 2, 2])
@@ -86,7 +86,7 @@ def joined(copies: Labels, groups: Labels) -> Labels:
 def parts(of: Labels, count: int, numbers: np.random.Generator) -> Labels:
     """Return (N,) a part for each row, drawn at random; rows of equal numbers ``of`` share one.
 
-    Where all of them are equal, no part could be left out, and each row is on its own.
+    If all of them are equal, no part could be left out, so each row is on its own.
     """
     units, unit = np.unique(of, return_inverse=True)
     if len(units) in (1, len(of)):

@@ -1,4 +1,4 @@
-"""Quadratic discriminant analysis: every class with its own covariance, on the telling columns."""
+"""Quadratic discriminant analysis: each class has its own covariance, of a few columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from noiseproof.noise import stream
 
 #: The number of parts of the rows: each is held out once to see how sure the model should be.
 PARTS = 5
-#: Variance that a column has inside a class at least; its variance in all is 1.
+#: The least variance that a column is taken to have inside a class; its overall variance is 1.
 LEAST_SPREAD = 1e-3
-#: Rows that each class should have on average: its covariance is made of them.
+#: Rows that classes need on average for their covariances.
 LEAST_ROWS = 20
 #: Classes and columns cost time and memory; more rarely help.
 MOST_CLASSES, MOST_COLUMNS = 100, 2500
-#: The covariance of a class is pulled to the common one, as if by so many rows for each column.
+#: The covariance of a class is shrunk to the common one, as if by so many rows for each column.
 POOLED = 1.0
 #: Numbers of columns to try.
 COLUMNS = (4, 10, 30)
@@ -88,9 +88,9 @@ class QuadraticModel(ArrayModel):
 class Quadratic(Learner):
     """Models the classes as normal distributions, each with its own covariance.
 
-    It tells classes apart that differ in spread, or in how columns go together, from far fewer rows
-    than trees and networks need. A covariance has many entries, so it is made for the columns
-    alone that tell most by themselves.
+    It tells apart classes that differ in spread, or in how columns vary together, from far fewer
+    rows than trees and networks need. A covariance has many entries, so only the columns are used
+    that each say most about the class.
 
     Args:
         columns: how many columns to use at most.
@@ -117,7 +117,7 @@ class Quadratic(Learner):
 
     @classmethod
     def train(cls, problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
-        """Fit each task, after its sharpness was found on parts that were held out."""
+        """Fit each task, its sharpness found on parts that were held out."""
         matrix, together = problem.matrix("standard"), held_together(problem)
         out: list[Trained] = []
         for task in tasks:
@@ -143,10 +143,10 @@ class Quadratic(Learner):
 
 
 class _Told:
-    """How much each column tells of the class if it is normal in every class.
+    """How much each column says about the class, if it is normally distributed in every class.
 
-    That is the information in nats: half the logarithm of the variance over its geometric mean
-    inside the classes.
+    That is the logarithm of its variance over the geometric mean of its variances inside the
+    classes: twice the information in nats.
 
     Args:
         X: (N, D) scaled.
@@ -168,7 +168,7 @@ class _Told:
                 sums[2] += each @ values**2
 
     def columns(self, most: int, without: int | None = None) -> NDArray[np.int64]:
-        """Return the numbers of those that tell most, of all rows or of all but one part."""
+        """Return the numbers of the columns that say most, by all rows or by all but one part."""
         sums = self.sums.sum(0) - (0 if without is None else self.sums[without])
         size, first, second = sums
         share = size / np.maximum(size.sum(0), 1e-300)

@@ -8,7 +8,7 @@ from scipy.special import log_softmax
 
 from noiseproof.learn.learner import Floats
 
-#: By how much log-odds may be multiplied.
+#: Factors for log-odds.
 SHARPNESS: Sequence[float] = np.geomspace(0.03, 2, 19).tolist()
 #: About how many numbers are copied at a time.
 BLOCK = 10_000_000

@@ -23,8 +23,8 @@ class Declared:
 
     is_cross_entropy: ClassVar[bool]
     _buffers: dict[str, Any]
-    #: Another one whenever any loss has been changed: a sum keeps what it asked its terms. A count
-    #: would be the same by chance in another process, where a changed sum is unpickled.
+    #: Replaced whenever any loss is changed, so that a sum knows when what it keeps of its terms is
+    #: out of date. A count could be equal by chance in a process that unpickles a changed sum.
     changes: ClassVar[object] = object()
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Rows that belong together (copies, sentences of one document) say less than as many others."""
+"""Rows that belong together, such as copies, say less than as many independent rows."""
 
 import math
 from typing import Any
@@ -46,12 +46,12 @@ def mean_and_error(
         return mean, math.sqrt(float(apart @ apart))
     each = np.bincount(units, apart)
     count = len(np.unique(units[share > 0]))
-    # Of few groups the mean is near to them by chance.
+    # The mean of few groups is near to each of them, as with the variance of a small sample.
     return mean, math.sqrt(float(each @ each) * count / max(1, count - 1))
 
 
 def independent(values: Any, units: Integers | None) -> float:
-    """Return how many rows on their own would say as much of the mean.
+    """Return how many independent rows would say as much about the mean.
 
     Where all values are equal, or all rows of one group, nothing shows how far rows of a group are
     alike, and each group counts as one row.

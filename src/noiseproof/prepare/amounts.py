@@ -50,12 +50,12 @@ class Amounts(NamedTuple):
 
         Args:
             texts: the different values.
-            counts: how often each one is there.
-            least: how many values have to be amounts, counted.
+            counts: how often each one occurs.
+            least: how many of the values, repeated ones included, have to be amounts.
 
         >>> Amounts.of(["$1,200.50", "-$3", "($0.99)"], np.array([1, 1, 1]), 3)
         Amounts(unit='$', mark='.')
-        >>> Amounts.of(["1.200 €", "950 €"], np.array([1, 1]), 2)  # 1.200 is a thousand and more
+        >>> Amounts.of(["1.200 €", "950 €"], np.array([1, 1]), 2)  # 1.200 is 1200
         Amounts(unit='€', mark=',')
         >>> Amounts.of(["53,125 %", "7 %"], np.array([1, 1]), 2)
         Amounts(unit='%', mark=',')
@@ -78,7 +78,7 @@ class Amounts(NamedTuple):
             return None
         if read["."] != read[","]:
             return cls(unit, max(read, key=lambda mark: read[mark]))
-        # All could be read either way: 1,200 is money and more than a thousand, 1,200 % is less.
+        # Either mark fits: 1,200 of a currency is 1200, and 1,200 % is 1.2 %.
         used = {mark for mark in NUMBERS for _, number, _ in parts if mark in number}
         if len(used) == 2:
             return None
@@ -103,7 +103,7 @@ class Amounts(NamedTuple):
 
 
 def _parts(text: str) -> tuple[str, str, bool]:
-    """Return the unit, the number as it is written, and whether a minus is before it."""
+    """Return the unit, the number as it is written, and whether it is negative."""
     text = text.strip()
     found = AMOUNT.fullmatch(text) if len(text) <= LONGEST else None
     if found is None:

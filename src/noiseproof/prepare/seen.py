@@ -18,7 +18,7 @@ def occur_in(
 ) -> NDArray[np.bool_]:
     """Return (N,) whether each of the rows occurs among others.
 
-    Scaling makes other bits of 0.1 in single precision than of 0.1 in double: numbers are compared
+    Once scaled, 0.1 in single precision and 0.1 in double have different bits: numbers are compared
     as they came, in the coarser of their two types.
 
     Args:

@@ -23,7 +23,7 @@ METHODS = ("loss", "nlnl")
 WIDEST, DEEPEST = 1_000_000, 100
 #: So many epochs, samples or the like at most: more would never end.
 MOST = 1_000_000_000
-#: What has an effect with one value of another field only.
+#: Fields that have an effect only with one value of another field.
 _ONLY_WITH = {"hidden": ("network", "mlp"), "decay": ("schedule", "exponential")}
 AUGMENTATIONS = ("crop", "shift", "flip", "rotation", "colour")
 
