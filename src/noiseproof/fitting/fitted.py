@@ -115,10 +115,10 @@ class Fitted:
     def _suspects(self, classes: NDArray[Any]) -> Any:
         import pandas as pd
 
-        found = self.learned.suspects()
+        found, rows = self.learned.suspects(), pd.Series(list(self.rows))
         return pd.DataFrame(
             {
-                "row": [self.rows[at] for at in found.rows],
+                "row": rows.take(found.rows).reset_index(drop=True),
                 "given_label": classes[self.learned.labels[found.rows]],
                 "proposed_label": classes[found.proposed],
                 "confidence": np.round(found.confidence, 4),
