@@ -1,5 +1,6 @@
 """The values of a column as numbers, as texts, as days."""
 
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -53,8 +54,16 @@ def as_numbers(column: Any, truth: bool = True) -> NDArray[np.float64]:
 
 
 def _bare(value: Any) -> Any:
-    """Return a text without spaces around it, of which pandas knows ASCII's; a boolean as text."""
-    if isinstance(value, bool | np.bool_):
+    """Return what pandas reads as a number only where it is one.
+
+    Texts lose the spaces around them, of which pandas knows ASCII's; booleans, dates and periods
+    become the texts that a CSV would have, or pandas would count since 1970; times are in seconds.
+    """
+    import pandas as pd
+
+    if isinstance(value, np.timedelta64 | timedelta):
+        return pd.Timedelta(value).total_seconds()
+    if isinstance(value, bool | np.bool_ | date | np.datetime64 | pd.Period):
         return str(value)
     return value.strip() if isinstance(value, str) else value
 
