@@ -44,3 +44,43 @@ def test_one_value_and_gaps_are_not_scaled_by_what_rounding_leaves(name):
     features = learn_features(seen, [], 0, Notes())
     (column,) = (column for column in features.columns if column.name == "x")
     assert column.std == 1
+
+
+def filled(seen, new, blocks=1):
+    """Return what is said of new values of a column that was learnt from others."""
+    columns = {"x": seen, "other": np.sin(np.arange(len(seen)))}
+    features = learn_features(Samples("t.csv", pd.DataFrame(columns)), [], 0, Notes())
+    frame, notes = pd.DataFrame({"x": new, "other": 0.5}), Notes()
+    for part in np.array_split(np.arange(len(frame)), blocks):
+        features.transform(Samples("t.csv", frame.iloc[part]), notes)
+    return notes
+
+
+SIZES = 170 + 10 * np.sin(np.arange(N))
+UNITS = {
+    "millimetres": 10 * SIZES,
+    "seconds after days": 86_400 * SIZES,
+    "an empty one and the rest in another unit": np.where(GAPS, np.nan, 1000 * SIZES),
+}
+
+
+@pytest.mark.parametrize("blocks", [1, 25])
+@pytest.mark.parametrize("name", UNITS)
+def test_a_column_in_another_unit_is_a_warning(name, blocks):
+    (line,) = filled(SIZES, UNITS[name], blocks).warnings
+    assert line.startswith("x: ")
+    assert line.endswith("another unit?")
+
+
+@pytest.mark.parametrize(
+    "new",
+    [SIZES, SIZES + 50, np.where(GAPS, 1e9, SIZES), 1000 * SIZES[:9]],
+    ids=["the same", "further on", "a few outliers", "too few to say"],
+)
+def test_outliers_and_drift_are_none(new):
+    assert filled(SIZES, new).warnings == []
+
+
+def test_a_column_of_huge_and_small_values_is_never_out_of_its_own_range():
+    heavy = np.exp(12 * np.sin(np.arange(N)))
+    assert filled(heavy, heavy).warnings == []

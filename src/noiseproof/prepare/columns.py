@@ -8,15 +8,16 @@ from numpy.typing import NDArray
 
 from noiseproof.prepare.amounts import NUMBERS, Amounts
 from noiseproof.prepare.forms import LARGEST
-from noiseproof.prepare.notes import UNREADABLE, Notes
+from noiseproof.prepare.notes import ENOUGH, UNREADABLE, Notes
 from noiseproof.prepare.values import as_days, as_numbers, as_text, is_gap
 
 #: A column with values further out than this many inter-quartile ranges is squashed.
 FAR = 20.0
 #: 0.3 and 0.1 + 0.2 differ by rounding: by less than this part of them.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
-#: With fewer values than this, new ones are no sign that a column of categories has changed.
-ENOUGH = 10
+#: Values further from the mean than this many deviations are out of the range of the fit. Learners
+#: clip dense rows there, and so are numbers clipped that stand beside the sparse words of a text.
+FURTHEST = 10.0
 
 Block = NDArray[np.float32]
 
@@ -109,11 +110,12 @@ class Number:
         out[:, 0] = (_squashed(values, self.median, self.spread) - self.mean) / self.std
         if self.missing:
             out[:, 1] = absent
-        unread = absent & ~empty
+        unread, far = absent & ~empty, np.abs(out[:, 0]) > FURTHEST
         notes.tally(
             self.name, rows=len(values), missing=int(empty.sum()), often_missing=self.missing,
             unread=int(unread.sum()), problem=f"cannot be read as {self._what}",
             examples=_first(column, unread), tolerated=max(UNREADABLE, self._unread),
+            far=int(far.sum()), outliers=_first(column, far),
         )  # fmt: skip
 
 

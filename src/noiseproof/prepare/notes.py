@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 #: A column of which a larger share cannot be read would not have been taken for what it is.
 UNREADABLE = 0.05
+#: With fewer values than this, new or distant ones are no sign that a column has changed.
+ENOUGH = 10
 #: So many of the values that could not be read are shown.
 EXAMPLES = 3
 
@@ -25,6 +27,8 @@ class Tally:
         missing: how many of them were empty.
         unread: how many could not be read.
         examples: some that could not be.
+        far: how many lie far out of the range of the fit.
+        outliers: some of these.
     """
 
     often_missing: float
@@ -35,6 +39,8 @@ class Tally:
     missing: int = 0
     unread: int = 0
     examples: dict[str, None] = field(default_factory=dict)
+    far: int = 0
+    outliers: dict[str, None] = field(default_factory=dict)
 
     @property
     def empty(self) -> bool:
@@ -46,6 +52,11 @@ class Tally:
         """Whether too many values could not be read."""
         present = self.rows - self.missing
         return present >= self.enough and self.unread > self.tolerated * present
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether most values lie far out of the range of the fit, as in another unit."""
+        return self.far >= ENOUGH and self.far > (self.rows - self.missing) / 2
 
 
 @dataclass
@@ -100,6 +111,8 @@ class Notes:
         examples: Iterable[str] = (),
         tolerated: float = UNREADABLE,
         enough: int = 1,
+        far: int = 0,
+        outliers: Iterable[str] = (),
     ) -> None:
         """Count how the values of a column were read; the arguments are those of a Tally."""
         found = self.columns.setdefault(column, Tally(often_missing, tolerated, enough))
@@ -107,9 +120,11 @@ class Notes:
         found.missing += missing
         found.unread += unread
         found.problem = problem or found.problem
-        for example in examples:
-            if len(found.examples) <= EXAMPLES:
-                found.examples[example] = None
+        found.far += far
+        for kept, more in ((found.examples, examples), (found.outliers, outliers)):
+            for example in more:
+                if len(kept) <= EXAMPLES:
+                    kept[example] = None
 
     def count(self, gaps: Gaps) -> None:
         """Count the gaps in a block of a matrix."""
@@ -133,9 +148,8 @@ class Notes:
             gathered.append(_empty(self.empty))
         if self.gaps:
             gathered.append(f"missing values, taken as the column's mean: {self.gaps}")
-        return gathered + [
-            _unread(name, found) for name, found in self.columns.items() if found.unread
-        ]
+        gathered += [_unread(name, found) for name, found in self.columns.items() if found.unread]
+        return gathered + self._elsewhere
 
     @property
     def warnings(self) -> list[str]:
@@ -146,7 +160,17 @@ class Notes:
             if reason in self.urgent
         ]
         unread = [_unread(name, found) for name, found in self.columns.items() if found.unreadable]
-        return gathered + ([_empty(self.empty)] if self.empty else []) + unread
+        empty = [_empty(self.empty)] if self.empty else []
+        return gathered + empty + unread + self._elsewhere
+
+    @property
+    def _elsewhere(self) -> list[str]:
+        return [
+            f"{name}: {found.far:,} of {found.rows:,} values are far out of the range of the fit "
+            f"({_shown(found.outliers)}); another unit?"
+            for name, found in self.columns.items()
+            if found.elsewhere
+        ]
 
 
 def _empty(names: list[str]) -> str:
@@ -154,10 +178,13 @@ def _empty(names: list[str]) -> str:
 
 
 def _unread(name: str, found: Tally) -> str:
-    shown = [text if len(text) <= 40 else f"{text[:39]}…" for text in found.examples]
-    more = ", ..." if len(shown) > EXAMPLES else ""
-    listed = f" ({', '.join(shown[:EXAMPLES])}{more})" if shown else ""
+    listed = f" ({_shown(found.examples)})" if found.examples else ""
     return f"{name}: {found.unread:,} of {found.rows:,} values {found.problem}{listed}"
+
+
+def _shown(examples: Iterable[str]) -> str:
+    shown = [text if len(text) <= 40 else f"{text[:39]}…" for text in examples]
+    return ", ".join(shown[:EXAMPLES]) + (", ..." if len(shown) > EXAMPLES else "")
 
 
 def shortlist(values: Iterable[object], most: int = 4) -> str:

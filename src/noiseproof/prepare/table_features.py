@@ -11,7 +11,7 @@ from scipy import sparse
 
 from noiseproof.encoders.encoder import Identity
 from noiseproof.errors import DataError
-from noiseproof.prepare.columns import KINDS, Column, Number
+from noiseproof.prepare.columns import FURTHEST, KINDS, Column, Number
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.sentences import Sentences
@@ -20,9 +20,6 @@ from noiseproof.prepare.words import Words
 from noiseproof.progress import SILENT, Progress
 
 AnyColumn = Column | Words | Sentences
-
-#: Beside a text, numbers and dates are clipped at this many deviations from their mean.
-FURTHEST = 10.0
 
 
 @dataclass(frozen=True, eq=False)
