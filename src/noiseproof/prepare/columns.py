@@ -70,7 +70,7 @@ class Number:
         missing = (len(values) - len(present)) / len(values)
         infinite = float(np.isinf(values).mean())
         present = _squashed(present, median, spread)
-        mean, std = float(present.mean()), _deviation(present)
+        mean, std = _mean(present), _deviation(present)
         unit, mark = written or ("", ".")
         return cls(name, median, mean, std, spread, missing, infinite, truth, unit, mark)
 
@@ -201,7 +201,7 @@ class Date:
         missing = float(is_gap(column).mean())
         median, spread = _squashing(present)
         present = _squashed(present, median, spread)
-        mean, std = float(present.mean()), _deviation(present)
+        mean, std = _mean(present), _deviation(present)
         return cls(name, mean, std, day_first, missing, median, spread)
 
     @property
@@ -259,6 +259,11 @@ def _squashing(present: NDArray[np.float64]) -> tuple[float, float]:
 
 def _squashed(values: NDArray[np.float64], median: float, spread: float) -> NDArray[np.float64]:
     return np.arcsinh((values - median) / spread) if spread else values
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    """Return the mean; of equal large values, rounding would leave it beside all of them."""
+    return float(np.clip(values.mean(), values.min(), values.max()))
 
 
 def _deviation(values: NDArray[np.float64]) -> float:
