@@ -186,6 +186,7 @@ class Pointwise(RowLoss, register=False):
     def prepare(self) -> None:
         """Say that a parameter is too extreme for float32, or that ``value`` is no l(u)."""
         super().prepare()
+        name = type(self).__name__
         ends = torch.tensor([-1e4, -1.0, 0.0], dtype=torch.float32, device="cpu")
         if not kernels.is_plain(ends):  # built while something is traced: no numbers to look at
             return
@@ -194,15 +195,15 @@ class Pointwise(RowLoss, register=False):
         except OverflowError:
             values = turned = torch.full_like(ends, torch.nan)
         if not isinstance(values, Tensor) or values.numel() != ends.numel():
-            raise ParameterError(f"{self}: value(log_u) has to be a tensor of the shape of log_u")
+            raise ParameterError(f"{name}: value(log_u) has to be a tensor of the shape of log_u")
         if not torch.isfinite(values).all():
             raise ParameterError(f"{self} is not finite in float32 for every log u <= 0")
         # A batch is computed in parts, and the theory asks for points of its own.
         two = values.flatten()[1:].flip(0)
         if not (self.random or torch.allclose(two, turned.flatten(), rtol=1e-4)):
             raise ParameterError(
-                f"{self}: value(log_u) of one number depends on the others, or on chance: "
-                "it has to act on each element by itself"
+                f"{name}: value(log_u) of one number depends on the others, or on chance: it has "
+                "to act on each element by itself, and a loss that draws has random = True"
             )
 
     @property
