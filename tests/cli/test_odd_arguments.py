@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -226,3 +227,57 @@ def test_names_of_folders_are_safe_on_a_terminal(capsys, tmp_path, monkeypatch, 
     _, out, err = run(capsys, *(word.replace("{}", name) for word in arguments))
     assert "2J" in out + err
     assert (out + err).replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ("fit t.parquet --label y --encoding cp1252", "--encoding: t.parquet is not a text file"),
+        ("fit t.npz --encoding cp1252", "--encoding: t.npz is not a text file"),
+        ("fit . --encoding cp1252", "--encoding: . is not a text file"),
+        ("fit t.csv --label y --encoder tfidf", "--encoder tfidf: no column is text"),
+        ("fit t.npz --encoder tfidf", "--encoder tfidf: there is nothing to encode"),
+        ("clean t.parquet --label y --proposals 1 --encoding cp1252 --out o.parquet",
+         "--encoding: t.parquet is not a text file"),
+        ("clean t.csv --label y --reviewed t.csv --fit f --out o.csv", "--fit: nothing is asked"),
+        ("train digits --loss CE --label y", "--label: digits is not a table"),
+        ("train t.npz --loss CE --label y", "--label: t.npz is not a table"),
+        ("recommend --noise symmetric:0.4 --classes 5 --dataset mnist", "mnist has 10 classes"),
+        ("recommend --noise symmetric:0.4 --classes 5 --dataset mine", "no data set 'mine'"),
+        ("bench run digits-symmetric --address auto", "--address: expected --engine ray"),
+        ("figure curves --out c.svg --grid digits-symmetric", "--grid: curves is drawn from the"),
+        ("figure curves --out c.svg --rows CE", "--rows: curves is drawn from the theory"),
+        ("figure curves --out c.svg --store results", "--store: curves is drawn from the theory"),
+    ],
+)  # fmt: skip
+def test_an_option_that_would_do_nothing_is_refused(capsys, tmp_path, monkeypatch, arguments, line):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"a": np.arange(60) % 7, "y": ["u", "v"] * 30})
+    frame.to_csv("t.csv", index=False)
+    frame.to_parquet("t.parquet")
+    np.savez("t.npz", X=frame[["a"]], y=frame["y"].to_numpy(str))
+    before = sorted(tmp_path.iterdir())
+    code, out, err = run(capsys, *arguments.split())
+    assert (code, out) == (2, "")
+    assert err.startswith(f"noiseproof: {line}")
+    assert err.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_an_encoding_may_be_that_of_the_test_file_alone(tmp_path):
+    frame = pd.DataFrame({"a": np.arange(60) % 7, "b": ["é", "è", "é"] * 20, "y": ["u", "v"] * 30})
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.to_csv(tmp_path / "t.csv", index=False, encoding="cp1252")
+    fitted = nf.fit(tmp_path / "t.parquet", "y", test=tmp_path / "t.csv", encoding="cp1252")
+    assert not fitted.test.changed
+
+
+def test_what_was_not_tried_is_told(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"a": np.arange(60) % 7, "y": ["u", "v"] * 30})
+    frame.to_csv("t.csv", index=False)
+    _, out, _ = run(capsys, "fit", "t.csv", "--label", "y", "--search", "3")
+    assert "neither losses nor searches are tried with fewer than 100 rows" in out
+    pd.concat([frame] * 2).to_csv("m.csv", index=False)
+    _, out, _ = run(capsys, "fit", "m.csv", "--label", "y", "--minutes", "0")
+    assert "the time was up before everything was tried; --minutes allows more" in out

@@ -9,6 +9,7 @@ import numpy as np
 
 from noiseproof.advise.families import LOWEST, MANY, active_negative, families, joint
 from noiseproof.errors import NoiseError, ParameterError, TheoryError
+from noiseproof.known import known
 from noiseproof.losses import Loss
 from noiseproof.noise import EstimatedTransition, Noise, TransitionMatrix, estimate, parse
 from noiseproof.noise.generate import split_classes
@@ -180,6 +181,8 @@ def _transition(
     noise: Any, classes: Any, probabilities: Any, dataset: str | None
 ) -> TransitionMatrix:
     K, names = split_classes(classes)
+    if dataset is not None and (own := len(known(dataset).classes)) != (K or own):
+        raise NoiseError(f"{dataset} has {own} classes, but `classes` has {K}")
     if probabilities is not None:
         if isinstance(noise, (TransitionMatrix, str)):
             raise ParameterError("`probabilities` are for labels; a known noise needs none")

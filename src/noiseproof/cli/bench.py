@@ -10,7 +10,7 @@ from noiseproof.cli.app import app, print_json, show, warn
 from noiseproof.cli.experiment import DataOption, QuietOption
 from noiseproof.cli.options import JsonOption
 from noiseproof.cli.selecting import selecting
-from noiseproof.errors import DataError
+from noiseproof.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from noiseproof.bench import Grid
@@ -32,6 +32,7 @@ NamesArgument = Annotated[
         "TOML files (default: both digits grids).",
     ),
 ]
+RUNS = Path("runs")
 StoreOption = Annotated[
     Path,
     typer.Option(
@@ -84,6 +85,8 @@ def run_bench(
 
     if engine == "local":  # with Ray the device is one of the nodes'
         pick_device(device)
+        if address:
+            raise ParameterError("--address: expected --engine ray beside it")
     grids = list(selection.grids(names or DEFAULT).values())
     settings, part = Settings(data, save, device, workers, address), read_shard(shard)
     with on_terminal(quiet or as_json) as progress:

@@ -57,7 +57,9 @@ def train(
     compiled: Annotated[
         bool, typer.Option("--compile", help="Run the network through torch.compile.")
     ] = False,
-    label: Annotated[str, typer.Option(help="The label column of a table.")] = "label",
+    label: Annotated[
+        str | None, typer.Option(help="The label column of a table (default: label).")
+    ] = None,
     tensorboard: Annotated[
         Path | None, typer.Option(help="Folder for TensorBoard event files.")
     ] = None,
@@ -108,7 +110,7 @@ def train(
     }  # fmt: skip
     with on_terminal(quiet or as_json) as reading:
         reading.step("loading")
-        whole = load_any(dataset, data, label=label, progress=reading)
+        whole = load_any(dataset, data, label=_column(label, dataset), progress=reading)
     chosen = training.recipe(whole.train.name, recipe, whole.train.shape).override(**given)
     if show:
         show_text(training.describe(whole.train.name, chosen))
@@ -129,6 +131,18 @@ def train(
         raise NoiseproofError(str(record))
     if world.is_main and not as_json:
         show_text(record)
+
+
+def _column(label: str | None, dataset: str) -> str:
+    """Return the column of labels; raise where it is named, and the data set has no columns."""
+    from noiseproof.data.table import table_suffix
+    from noiseproof.known import KNOWN
+
+    path = Path(dataset)
+    there = dataset in KNOWN or path.is_dir() or path.is_file()  # what is not is another mistake
+    if label is not None and there and (dataset in KNOWN or table_suffix(path) is None):
+        raise ParameterError(f"--label: {dataset} is not a table, and has no columns")
+    return "label" if label is None else label
 
 
 def _watcher(silent: bool, tensorboard: Path | None) -> "Watcher":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from noiseproof.cli.app import app, show, warn
-from noiseproof.cli.bench import StoreOption
+from noiseproof.cli.bench import RUNS, StoreOption
 from noiseproof.cli.experiment import DataOption
 from noiseproof.cli.selecting import NoiseOption, RecipeOption, RowsOption
 from noiseproof.errors import ParameterError, did_you_mean
@@ -38,7 +38,7 @@ def figure(
     rows: RowsOption = None,
     noise: NoiseOption = None,
     recipe: RecipeOption = None,
-    store: StoreOption = Path("runs"),
+    store: StoreOption = RUNS,
     data: DataOption = None,
 ) -> None:
     """Draw a figure of the paper, from its theory or from the runs in a store.
@@ -54,6 +54,14 @@ def figure(
 
     if name not in FIGURES and name not in OF_RUNS:
         raise ParameterError(f"unknown figure {name!r}{did_you_mean(name, [*FIGURES, *OF_RUNS])}")
+    if name in FIGURES:
+        given = {
+            "grid": grid, "rows": rows, "noise": noise, "recipe": recipe, "data": data,
+            "store": None if store == RUNS else store,
+        }  # fmt: skip
+        for option, value in given.items():
+            if value is not None:
+                raise ParameterError(f"--{option}: {name} is drawn from the theory, not from runs")
     check(out)
     remarks: tuple[str, ...] = ()
     with on_terminal() as progress:

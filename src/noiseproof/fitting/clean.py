@@ -21,7 +21,7 @@ from noiseproof.fitting.model import RECIPE
 from noiseproof.fitting.output import default_folder
 from noiseproof.fitting.reviewed import fingerprint
 from noiseproof.prepare.classes import Classes, Codes, encode
-from noiseproof.prepare.read import check_label
+from noiseproof.prepare.read import check_encoding, check_label
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.table_files import read_table_file
 
@@ -78,9 +78,12 @@ def clean(
     name = out.name if path.is_dir() else bare_name(out)
     changes_file = out.with_name(f"{name or 'clean'}-changes.csv")
     _check_kinds(path, out)
+    check_encoding(encoding, path)
     for file in (changes_file,) if path.is_dir() else (out, changes_file):
         files.check_file(file, force, (path, reviewed))
     folder = default_folder(path) if fit is None else Path(fit)
+    if fit is not None and proposals is None and (label is not None or path.is_dir()):
+        raise ParameterError("--fit: nothing is asked of it; give --proposals, or leave it out")
     if folder.exists() and folder.resolve() in out.resolve().parents:
         raise ParameterError(f"{out} would be inside the folder of the fit; choose another place")
     made = out, changes_file

@@ -30,6 +30,7 @@ from noiseproof.prepare.inputs import (
     warn_of_other_numbers,
 )
 from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.read import check_encoding
 from noiseproof.progress import SILENT, Progress
 
 CHECKED = "measured on checked rows, by models chosen and trained without them"
@@ -119,6 +120,7 @@ def fit(
     text = [text] if isinstance(text, str) else text
     losses = [losses] if isinstance(losses, str) else losses
     _check_options(test, embeddings, test_embeddings, trusted, reviewed, strict)
+    check_encoding(encoding, X, test)
     y, group = label_name(X, y), group_name(X, group)
     if isinstance(group, str) and isinstance(y, str) and group == y:
         raise ParameterError(f"--group: {group!r} is the column of labels, --label")

@@ -17,7 +17,7 @@ from noiseproof.prepare.classes import Classes
 from noiseproof.prepare.features import encoder_of, reading
 from noiseproof.prepare.forms import BLOCK
 from noiseproof.prepare.notes import Notes
-from noiseproof.prepare.read import read_blocks
+from noiseproof.prepare.read import check_encoding, read_blocks
 from noiseproof.prepare.reading import Reading
 from noiseproof.progress import SILENT, Progress
 
@@ -77,6 +77,7 @@ def predict_file(
         )
     if embeddings is not None and not model.embeddings:
         raise ParameterError("--embeddings: the model was not fitted to embeddings")
+    check_encoding(encoding, path)
     suffix = _suffix(Path(out))
     how = Reading(embeddings=embeddings, encoding=encoding, **reading(model.features))
     found: list[Predicted] = []

@@ -37,6 +37,7 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
     for warning in estimate.warnings:
         yield "estimate", warning
     yield "choose", learned.why
+    yield from (("choose", note) for note in learned.notes)
     yield "train", f"{fitted.recipe}, on {counted(learned.rows, 'row')}"
     yield "evaluate", f"held-out noisy labels predicted: {fitted.noisy}"
     true = fitted.true

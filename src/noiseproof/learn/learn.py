@@ -180,6 +180,8 @@ def learn(
     rest = Rest(problem, few, kept, equal)
     if len(labels) < FEW and (learners is None or Linear.name in learners):
         chosen = _few(few)
+        if losses is not None or search:
+            notes.append(f"neither losses nor searches are tried with fewer than {FEW} rows")
     else:
         chosen = compare(few, kinds, losses, search)
         if few.late and len(kept) == len(labels):

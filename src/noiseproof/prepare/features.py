@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.encoders.choose import AUTO, TFIDF, reopen
+from noiseproof.encoders.choose import AUTO, reopen
 from noiseproof.encoders.encoder import Identity
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.classes import Codes
@@ -59,7 +59,7 @@ def learn_features(
     notes: Notes,
     *,
     codes: Codes | None = None,
-    encoder: str = TFIDF,
+    encoder: str = AUTO,
     progress: Progress = SILENT,
 ) -> Preprocessor:
     """Return what turns these inputs, and others like them, into features.
@@ -89,7 +89,7 @@ def learn_features(
         return PictureFeatures(samples.encoder)
     if samples.kind == "images":
         return ImageFeatures.learn(samples, seed, notes)
-    if encoder not in (AUTO, TFIDF):
+    if encoder != AUTO:
         raise ParameterError(f"--encoder {encoder}: there is nothing to encode, only numbers")
     return MatrixFeatures.learn(samples)
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
-from noiseproof.data.table import table_suffix
+from noiseproof.data.table import PARQUET, table_suffix
 from noiseproof.encoders.choose import AUTO
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.files import check_plain
@@ -111,6 +113,18 @@ def check_label(path: Path, kind: str, label: str | None) -> None:
         return
     where = "in the names of its folders" if kind == "images" else "in the array y"
     raise ParameterError(f"--label: {path} has no columns, its labels are {where}")
+
+
+def check_encoding(encoding: str | None, *sources: Any) -> None:
+    """Raise where an encoding is named, and none of the sources is a text file."""
+    paths = [Path(source) for source in sources if isinstance(source, (str, PathLike))]
+    there = paths and all(path.exists() for path in paths)  # what is not is another mistake
+    if encoding is not None and there and not any(map(_is_text, paths)):
+        raise ParameterError(f"--encoding: {paths[0]} is not a text file, such as .csv")
+
+
+def _is_text(path: Path) -> bool:
+    return path.is_file() and table_suffix(path) not in (None, *PARQUET)
 
 
 def _unless(embeddings: str | Path | None, encoder: Wanted) -> Wanted:

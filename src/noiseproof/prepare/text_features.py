@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from noiseproof.encoders.choose import AUTO, TFIDF, Facts, choose
+from noiseproof.encoders.choose import AUTO, Facts, choose
 from noiseproof.encoders.encoder import TEXTS, Encoder
 from noiseproof.errors import ParameterError
 from noiseproof.noise import stream
@@ -47,7 +47,7 @@ def with_texts_encoded(
     """
     count = len(samples) * len(features.texts)
     if count == 0:
-        if word in (AUTO, TFIDF):
+        if word == AUTO:
             return features
         raise ParameterError(f"--encoder {word}: no column is text; name one by --text")
     encoder, line = choose(word, Facts(TEXTS, count))
