@@ -142,6 +142,13 @@ def test_labels_that_look_alike_are_told():
     assert "dog" not in line
 
 
+@pytest.mark.parametrize("gap", ["NA", "n/a", "None", "null", "NaN", "<NA>", " nan"])
+def test_a_class_called_as_a_gap_is_told(gap):
+    codes, classes = encode(["yes", "no", gap, "yes", "no", gap], "here")
+    found = check(Samples("x", np.arange(6.0)[:, None]), codes, classes, 0).warnings
+    assert any(line.startswith(f"{gap!r} is a class here, of 2 rows") for line in found)
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
 def test_a_second_column_of_labels_is_no_feature(tmp_path, name):
     frame = pd.DataFrame({"x": [1, 2, 3, 4], "y": list("abab"), "y.1": list("abab"), "y.z": 1})

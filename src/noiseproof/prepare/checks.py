@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from noiseproof.data.gaps import GAPS
 from noiseproof.noise import stream
 from noiseproof.prepare.classes import Classes, Codes
 from noiseproof.prepare.notes import shortlist
@@ -70,6 +71,12 @@ class Checked:
         if self.lookalikes:
             groups = [" and ".join(repr(name) for name in group) for group in self.lookalikes]
             found.append(f"labels that look alike are different classes: {shortlist(groups)}")
+        for name, rows in zip(self.classes, self.counts, strict=True):
+            if name.strip().lower() in GAPS:
+                found.append(
+                    f"{name!r} is a class here, of {counted(rows, 'row')}; if it means that there "
+                    "is no label, leave the label empty"
+                )
         if self.repeated:
             labels = f"{self.conflicting:,} of them under different labels"
             found.append(f"{self.repeated:,} rows are repeated, {labels}")
