@@ -95,6 +95,7 @@ INSIDE = [
     ("NCE + 4*CE", lambda x: setattr(x, "factors", (2.0, 3.0)), "2*NCE + 3*CE"),
     ("Normalized(CE)", lambda x: set_base(x, nf.MAE()), "Normalized(MAE)"),
     ("NCE + Normalized(CE)", lambda x: set_base(x.terms[1], nf.MAE()), "NCE + Normalized(MAE)"),
+    ("Normalized(FL)", lambda x: setattr(x.base, "gamma", 200), "Normalized(FL(gamma=200))"),
     ("UnitLogits(NCE + MAE)", lambda x: set_base(x, nf.GCE()), "UnitLogits(GCE)"),
 ]
 
@@ -129,6 +130,40 @@ def test_what_a_loss_cannot_be_made_of_is_refused_and_changes_nothing(text, chan
         change(loss)
     assert (str(loss), loss.options_changed) == before
     loss(torch.zeros(1, 6), torch.tensor([0]))
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
+)
+@pytest.mark.parametrize("text", ["NCE", "NFL", "NGCE", "NNCE", "NNFL"])
+def test_what_follows_from_the_parameters_is_changed_by_them_alone(text, copied):
+    z, y = torch.randn(6, 5), torch.arange(6) % 5
+    for loss in (nf.loss(text), copied(nf.loss(text))):
+        before = loss(z, y)
+        with pytest.raises(ParameterError, match="follows from"):
+            loss.base = nf.FL(gamma=2)
+        for name in loss.base.domains():
+            with pytest.raises(ParameterError, match=f"`{name}` follows from {text}"):
+                setattr(loss.base, name, 1)
+        other = copied(loss)
+        for name in loss.domains():
+            setattr(other, name, 1e-4)
+        torch.testing.assert_close(other(z, y), nf.loss(str(other))(z, y))
+        assert torch.equal(loss(z, y), before)
+
+
+def test_weights_that_torch_parametrizes():
+    class Exp(torch.nn.Module):
+        def forward(self, x):
+            return x.exp()
+
+    z, y, weight = torch.randn(6, 5), torch.arange(6) % 5, torch.rand(5)
+    loss, known = nf.AGCE(a=1, q=0.5, weight=weight), set(nf.registry)
+    torch.nn.utils.parametrize.register_parametrization(loss, "weight", Exp())
+    assert loss(z, y) == nf.AGCE(a=1, q=0.5, weight=weight.exp())(z, y)
+    with pytest.raises(ParameterError, match="`a` > 0"):
+        loss.a = -1
+    assert (str(loss), set(nf.registry)) == ("AGCE(a=1, q=0.5)", known)
 
 
 def test_no_term_is_put_in_anothers_place():

@@ -96,7 +96,9 @@ class Loss(Written, nn.Module):
     def __init_subclass__(cls, register: bool = True, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         dataclass(eq=False, repr=False)(cls)
-        if "text_name" not in cls.__dict__:
+        # torch derives classes too, to parametrize a module: they are the same loss.
+        register = register and not cls.__module__.startswith("torch.")
+        if "text_name" not in cls.__dict__ and not cls.__module__.startswith("torch."):
             cls.text_name = cls.__name__
         if says_transform(cls):
             cls.transforms = True
@@ -121,7 +123,7 @@ class Loss(Written, nn.Module):
             setattr(self, name, self.checked(name, value))
         del self.weight  # an attribute, or a parameter
         self.register_buffer("weight", given["weight"])
-        self.prepare()
+        self.settle()
 
     def check_formula(self, who: str) -> None:
         """Raise ParameterError where ``who`` asks the formula alone, and forward does more."""
@@ -249,7 +251,7 @@ class Loss(Written, nn.Module):
         if (
             sample_weight is None
             and self.label_smoothing == 0
-            and self._buffers["weight"] is None
+            and self._buffers.get("weight", self) is None  # absent where it is parametrized
             and kernels.is_small(input, target)
         ):
             value = self._of_few(input, target)

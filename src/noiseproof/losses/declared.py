@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import typing
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from noiseproof.errors import NoiseproofError, ParameterError
 from noiseproof.losses.parameter import Interval, checked
@@ -26,6 +26,10 @@ class Declared:
     #: Replaced whenever any loss is changed, so that a sum knows when what it keeps of its terms is
     #: out of date. A count could be equal by chance in a process that unpickles a changed sum.
     changes: ClassVar[object] = object()
+    #: Whether the loss is built, and not at its :meth:`prepare`.
+    _settled: ClassVar[bool] = False
+    #: The loss that made this one from its own parameters, as NFL makes its base.
+    _follows: ClassVar[str] = ""
 
     @classmethod
     def parameters_declared(cls) -> list[dataclasses.Field[Any]]:
@@ -44,6 +48,13 @@ class Declared:
             words = {"float": float, "int": int, "bool": bool}
             hints = {name: words.get(str(kind), kind) for name, kind in declared.items()}
         return {name: hints[name] for name in declared}
+
+    @classmethod
+    @functools.cache
+    def followers(cls) -> frozenset[str]:
+        """The fields that follow from the parameters, as the base of NFL does."""
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+        return frozenset(f.name for f in fields if not f.init)
 
     @classmethod
     @functools.cache
@@ -91,22 +102,46 @@ class Declared:
             raise ParameterError(f"expected `ignore_index` to be an int, got {given!r}")
         return given
 
+    def settle(self) -> None:
+        """Set what follows from the parameters; it can only be changed by them."""
+        self.__dict__["_settled"] = False
+        self.prepare()
+        for name in self.followers():
+            part = getattr(self, name, None)
+            if isinstance(part, Declared):
+                part.__dict__["_follows"] = type(self).__name__
+        self.__dict__["_settled"] = True
+
+    def __copy__(self) -> Self:
+        # A module's own copy would share these, and a change of one loss be half a change of both.
+        new = type(self).__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        for kept in ("_parameters", "_buffers", "_modules"):
+            new.__dict__[kept] = self.__dict__[kept].copy()
+        return new
+
     def __setattr__(self, name: str, value: Any) -> None:
         is_parameter = name in self.parameter_types()
-        built = "weight" in self._buffers
-        if not built or not (is_parameter or name in OPTIONS):
+        if not self._settled or not (is_parameter or name in OPTIONS or name in self.followers()):
             super().__setattr__(name, value)
             return
+        if not (is_parameter or name in OPTIONS):
+            raise ParameterError(
+                f"`{name}` of {type(self).__name__} follows from its parameters: change those, or "
+                "build another loss"
+            )
+        if is_parameter and self._follows:
+            raise ParameterError(f"`{name}` follows from {self._follows}: change it there")
         before, value = getattr(self, name), self.checked(name, value)
         Declared.changes = object()
-        if name == "weight":  # a parameter too is kept as a buffer
+        if name == "weight" and name in self._buffers:  # a parameter too is kept as a buffer
             self._buffers[name] = value
             return
         super().__setattr__(name, value)
         if is_parameter:
             try:
-                self.prepare()
+                self.settle()
             except NoiseproofError:
                 super().__setattr__(name, before)
-                self.prepare()
+                self.settle()
                 raise

@@ -11,6 +11,7 @@ from noiseproof.errors import ParameterError
 from noiseproof.kernels import Classes, LogSum, Sums
 from noiseproof.losses.base import Loss, picked
 from noiseproof.losses.cross_entropy import CE
+from noiseproof.losses.declared import Declared
 from noiseproof.losses.focal import FL
 from noiseproof.losses.generalized import GCE
 from noiseproof.losses.parameter import parameter
@@ -82,10 +83,14 @@ class NormalizedPointwise(RowLoss, Normalized, register=False):
     transforms: ClassVar[bool] = False  # nor does the base
 
     def prepare(self) -> None:
-        """Look how large the sum is at least."""
+        """Say what cannot be a base, and look how large the sum is at least."""
         super().prepare()
         if not isinstance(self.base, Pointwise) or self.base.transforms:
             raise ParameterError(f"{self.base} is another kind of base: build Normalized again")
+        self._look()
+
+    def _look(self) -> None:
+        self._as_of = Declared.changes
         # Of two classes or more one has p <= 1/2, so the sum is at least l(1/2).
         half = torch.tensor(-0.7, dtype=torch.float32, device="cpu")
         least = kernels.least_divisor(half.dtype)
@@ -122,6 +127,8 @@ class NormalizedPointwise(RowLoss, Normalized, register=False):
         if value is None:
             return None
         total = kernels.sum_of_classes(values)
+        if self._as_of is not Declared.changes:  # the base may have been changed
+            self._look()
         return value / (total if self._is_far and log_p.shape[1] > 1 else positive(total))
 
 
