@@ -17,7 +17,7 @@ Each message is one line, in the words of whoever made the mistake, and says the
 built-in base classes are there so that code written against torch keeps working.
 
 And one warning, DataWarning (UserWarning): columns that have changed since a model was fitted,
-labels that may belong to other rows, or data that are not read.
+labels that may belong to other rows, scores that may be probabilities, or data that are not read.
 """
 
 from collections.abc import Iterable

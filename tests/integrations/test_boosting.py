@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 import noiseproof as nf
-from noiseproof.errors import ParameterError, TargetError
+from noiseproof.errors import DataWarning, ParameterError, TargetError
 from noiseproof.integrations import boosting
 
 xgboost = pytest.importorskip("xgboost")
@@ -176,6 +176,9 @@ def test_the_metric_of_the_libraries_own_objectives_is_theirs(classes):
     if classes > 2:
         with pytest.raises(ParameterError, match="probabilities=True"):
             boosting.mean_loss("CE")(y, model.predict_proba(X))
+    else:  # raw scores may be between 0 and 1 as well
+        with pytest.warns(DataWarning, match="probabilities=True"):
+            boosting.mean_loss("CE")(y, model.predict_proba(X)[:, 1])
 
 
 @pytest.mark.filterwarnings("ignore:The argument 'eval_set'")

@@ -16,6 +16,7 @@ is imported here.
 True
 """
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.errors import ParameterError, TargetError
+from noiseproof.errors import DataWarning, ParameterError, TargetError
 from noiseproof.losses import Loss
 from noiseproof.losses.expression import as_loss
 from noiseproof.losses.newton import newton, two_columns
@@ -32,6 +33,10 @@ Scores = NDArray[np.floating[Any]]
 _PROBABILITIES = (
     "expected raw scores, got probabilities, as metrics do with {by}: "
     "make the metric with probabilities=True"
+)
+_MAYBE_PROBABILITIES = (
+    "every score is between 0 and 1: if these are probabilities, as metrics get with an objective "
+    "of the library's own, make the metric with probabilities=True"
 )
 
 
@@ -165,10 +170,15 @@ def _mean(loss: Loss, probabilities: bool, a: Any, b: Any, sample_weight: Any = 
 
 
 def _of_scores(scores: Scores) -> Scores:
-    """Return raw scores (N, K), or say that they are probabilities, where three classes show it."""
-    several = scores.ndim == 2 and scores.shape[1] > 2 and len(scores) > 0
-    if several and (scores >= 0).all() and (np.abs(scores.sum(axis=1) - 1) < 1e-4).all():
-        raise ParameterError(_PROBABILITIES.format(by="an objective of the library's own"))
+    """Return raw scores (N, K), or say that they are probabilities, where three classes show it.
+
+    With two, a warning: raw scores may be between 0 and 1 too, in the first rounds.
+    """
+    if len(scores) > 0 and ((scores >= 0) & (scores <= 1)).all():
+        if scores.ndim == 1:
+            warnings.warn(_MAYBE_PROBABILITIES, DataWarning, stacklevel=3)
+        elif scores.shape[1] > 2 and (np.abs(scores.sum(axis=1) - 1) < 1e-4).all():
+            raise ParameterError(_PROBABILITIES.format(by="an objective of the library's own"))
     found: Scores = two_columns(scores)
     return found
 
