@@ -26,12 +26,14 @@ from noiseproof.losses import (
     Pointwise,
     UnitLogits,
     loss,
+    parameter,
     registry,
 )
 from noiseproof.theory import (
     asymmetry_ratio,
     audit,
     is_asymmetric,
+    is_completely_asymmetric,
     is_symmetric,
     numeric_asymmetry_ratio,
 )
@@ -193,6 +195,21 @@ def test_what_does_not_decrease_is_told_where():
         asymmetry_ratio(Valley())
     with pytest.raises(TheoryError, match="constant"):
         asymmetry_ratio(Level())
+
+
+class Stairs(Pointwise, register=False):
+    at: float = parameter(default=0.4)
+
+    def value(self, log_u):
+        return (log_u.exp() < self.at).to(log_u.dtype)
+
+
+def test_what_falls_by_steps_has_no_slope_and_still_a_ratio():
+    # Two classes above the step cost nothing more: the second gains what the first does not lose.
+    assert asymmetry_ratio(Stairs()) == asymmetry_ratio(Stairs(), strict=True) == 0
+    assert not is_completely_asymmetric(Stairs(), classes=3)
+    # No two classes fit above this one.
+    assert asymmetry_ratio(Stairs(at=0.6)) == 1
 
 
 def test_a_registered_loss_is_read_from_text():

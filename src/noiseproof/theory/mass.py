@@ -63,12 +63,10 @@ def numeric_asymmetry_ratio(loss: Loss | str, strict: bool = False) -> float:
     at_one = float(log_slope(loss, torch.zeros(1, dtype=torch.float64)))
     # u1 -> 1 and u2 -> 0 on the way to the corner of the triangle, and strictly also the reverse.
     corners = [at_one - at_zero, at_zero - at_one] if strict else [at_one - at_zero]
-    inside = infimum(
-        (lambda m: log_slope(loss, m.log_u1) - log_slope(loss, m.log_u2))
-        if strict
-        else (lambda m: _log_whole(loss, m)),
-        reach=min(500.0, depth(loss)),
-    )
+    ways = [lambda m: _log_whole(loss, m)]
+    if strict:  # the whole is a part too, and all that a step function has
+        ways.append(lambda m: log_slope(loss, m.log_u1) - log_slope(loss, m.log_u2))
+    inside = min(infimum(way, reach=min(500.0, depth(loss))) for way in ways)
     ratio = math.exp(min([0.0, inside, *(c for c in corners if not math.isnan(c))]))
     return 1.0 if ratio > 1 - 1e-7 else ratio
 
@@ -102,12 +100,13 @@ def _log_whole(loss: Pointwise, m: Masses) -> Tensor:
     value = loss.value
     l0, l1 = value(torch.tensor([-DEEP, 0.0], dtype=torch.float64))
     gained, lost = value(m.log_u1) - value(m.log_sum), l0 - value(m.log_u2)
-    ratio: Tensor = gained.log() - lost.log()
     small = _CANCELLED * torch.maximum(l0.abs(), l1.abs())
-    fine = (gained <= small) | (lost <= small)
-    few = Masses(m.alpha[fine], m.beta[fine])
-    ratio[fine] = _log_gained(loss, few) - _log_lost(loss, few)
-    return ratio
+    logs = []
+    for difference, integral in ((gained, _log_gained), (lost, _log_lost)):
+        found, fine = difference.log(), difference <= small
+        found[fine] = integral(loss, Masses(m.alpha[fine], m.beta[fine]))
+        logs.append(found)
+    return logs[0] - logs[1]
 
 
 def _log_gained(loss: Pointwise, m: Masses) -> Tensor:
