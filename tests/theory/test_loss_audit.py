@@ -11,7 +11,7 @@ from registered import NAMES, text_of
 
 from noiseproof import noise
 from noiseproof.errors import NoiseError, TheoryError
-from noiseproof.losses import AGCE, Loss, Pointwise, loss
+from noiseproof.losses import AGCE, EpsSoftmax, Loss, Normalized, Pointwise, Spread, loss
 from noiseproof.noise import TransitionMatrix
 from noiseproof.theory import audit
 
@@ -214,3 +214,23 @@ def test_a_loss_of_the_batch_is_none_of_a_row(per_class, says):
 
     with pytest.raises(TheoryError, match=says):
         audit(OfBatch(), classes=3, noise="symmetric:0.4")
+
+
+class Level(Pointwise, register=False):
+    def value(self, log_u):
+        return 0 * log_u + 1
+
+
+@pytest.mark.parametrize(
+    "blind",
+    [Level(), Spread(0.5), Spread(0.5) + Level(), Normalized(Level()), EpsSoftmax(Spread(0.1))],
+    ids=str,
+)
+def test_a_loss_that_sees_no_label_tolerates_nothing(blind):
+    # Its risk is least at the vertex of the right class, and as low at the others.
+    found = audit(blind, noise="symmetric:0.4", classes=3)
+    assert (found.sees_labels, found.tolerant, found.completely_asymmetric) == (False, False, False)
+    assert found.max_symmetric_rate == 0
+    assert found.ratio is found.margin is None
+    assert found.verdict.startswith("the same whatever the label")
+    assert audit(blind + AGCE(a=1, q=2), noise="symmetric:0.4", classes=3).tolerant

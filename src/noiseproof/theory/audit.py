@@ -14,6 +14,7 @@ from noiseproof.theory.conditions import (
     is_bounded,
     is_completely_asymmetric,
     is_symmetric,
+    sees_labels,
 )
 from noiseproof.theory.excess_risk import excess_risk_constant
 from noiseproof.theory.interval import as_loss, is_pointwise
@@ -34,6 +35,8 @@ class Audit:
     Attributes:
         text: the loss as text.
         classes: K.
+        sees_labels: whether L(u, i) differs between the labels i; if not, nothing can be learnt
+            from it, whatever the noise, and it is not said to tolerate any.
         pointwise: whether L(u, i) = l(u_i).
         symmetric: whether sum_k L(u, k) is constant.
         bounded: whether L stays finite as probabilities go to 0.
@@ -57,6 +60,7 @@ class Audit:
 
     text: str
     classes: int
+    sees_labels: bool
     pointwise: bool
     symmetric: bool
     bounded: bool
@@ -153,22 +157,26 @@ def audit(
     T, noise_text, K = _noise(noise, classes)
     formula = without_options(loss)
     pointwise = is_pointwise(formula)
-    ratio = _or_none(asymmetry_ratio, formula)
+    sees = sees_labels(formula, K)
+    ratio = _or_none(asymmetry_ratio, formula) if sees else None
     rows = margins(loss, ratio, T) if T is not None else ()
+    if not sees:
+        rows = tuple(dataclasses.replace(m, margin=None, tolerated=False) for m in rows)
     tolerated = [m.tolerated for m in rows]
     tolerant = False if False in tolerated else None if None in tolerated else True
     return Audit(
         text=str(loss),
         classes=K,
+        sees_labels=sees,
         pointwise=pointwise,
         symmetric=is_symmetric(formula, K),
         bounded=is_bounded(formula, K),
         ratio=ratio,
         strict_ratio=_or_none(lambda loss: asymmetry_ratio(loss, strict=True), formula),
-        completely_asymmetric=is_completely_asymmetric(formula, K),
+        completely_asymmetric=sees and is_completely_asymmetric(formula, K),
         calibrated=calibration(formula).calibrated if pointwise else None,
         excess_risk_constant=excess_risk_constant(formula) if pointwise else None,
-        max_symmetric_rate=largest_symmetric_rate(loss, K),
+        max_symmetric_rate=largest_symmetric_rate(loss, K) if sees else 0.0,
         noise=noise_text,
         clean_level=min((m.clean_level for m in rows), default=None),
         class_weights=None if loss.weight is None else tuple(loss.weight.tolist()),

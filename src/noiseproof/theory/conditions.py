@@ -40,13 +40,23 @@ def is_symmetric(loss: Loss | str, classes: int = 10) -> bool:
         >>> is_symmetric("MAE"), is_symmetric("NCE"), is_symmetric("SCE(alpha=1, beta=1)")
         (True, True, False)
     """
-    loss = as_loss(loss)
-    generator = torch.Generator().manual_seed(0)
-    z = torch.randn(400, at_least_two(classes), generator=generator, dtype=torch.float64)
-    z = z * torch.logspace(-1, 2.5, 400, dtype=torch.float64)[:, None]
-    losses = losses_at(loss, log_softmax(z))
+    losses = _at_many(as_loss(loss), at_least_two(classes))
     total, size = losses.sum(-1), losses.abs().sum(-1)
     return bool((total - total[0]).abs().max() <= 1e-9 * size.min())
+
+
+def sees_labels(loss: Loss, classes: int) -> bool:
+    """Return whether L(u, i) is another for another label i: if not, it teaches nothing."""
+    losses = _at_many(loss, classes)
+    return not torch.allclose(losses, losses[:, :1].expand_as(losses), rtol=1e-13, atol=0)
+
+
+def _at_many(loss: Loss, classes: int) -> Tensor:
+    """Return L(u, k) for every k, at many u, extreme ones too."""
+    generator = torch.Generator().manual_seed(0)
+    z = torch.randn(400, classes, generator=generator, dtype=torch.float64)
+    z = z * torch.logspace(-1, 2.5, 400, dtype=torch.float64)[:, None]
+    return losses_at(loss, log_softmax(z))
 
 
 @undisturbed()

@@ -15,6 +15,8 @@ _CLASSES_SHOWN = 12
 
 def verdict(a: "Audit") -> str:
     """Say what the audit comes to, from the rate tolerated to the noise that was given."""
+    if not a.sees_labels:
+        return "the same whatever the label: nothing can be learnt from it alone"
     parts = [
         _symmetric_noise(a),
         "completely asymmetric" if a.completely_asymmetric else "not completely asymmetric",
