@@ -1,5 +1,7 @@
 """The table of annotators, and the items to ask about again."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from crowds import ask_crowd, blobs, centroids
@@ -58,6 +60,31 @@ def test_intervals_hold_the_true_accuracy():
         table = judge(answers, agree(answers, centroids(X)))
         inside += [one.low <= share[one.name] <= one.high for one in table]
     assert np.mean(inside) > 0.9
+
+
+def test_answers_about_items_that_belong_together_say_less_of_an_annotator():
+    _, true = blobs(600, 3)
+    answers = ask_crowd(true, [0.95, 0.95, 0.95, 0.95, 0.95], 5)
+    document = np.arange(600) // 20
+    rng = np.random.default_rng(1)
+    hard = rng.random((30, 5)) < 0.3  # each finds documents of their own hard, as a whole
+    missed = hard[document[answers.item], answers.annotator]
+    code = np.where(missed, (true[answers.item] + 1) % 3, answers.code)
+    plain = Answers(answers.item, answers.annotator, code, answers.names, 3)
+    grouped = replace(plain, groups=document)
+    consensus = agree(grouped)
+    wide = [one.high - one.low for one in judge(grouped, consensus)]
+    narrow = [one.high - one.low for one in judge(plain, consensus)]
+    assert min(np.divide(wide, narrow)) > 2
+    assert max(len(set(grouped.parts()[document == d])) for d in range(30)) == 1
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3])
+def test_few_groups_of_items_leave_every_annotator_an_estimate(groups):
+    X, true = blobs(60, 3)
+    answers = replace(ask_crowd(true, [0.9, 0.8, 0.7], 2), groups=np.arange(60) % groups)
+    for one in judge(answers, agree(answers, centroids(X))):
+        assert 0 <= one.low <= one.accuracy <= one.high <= 1
 
 
 def test_the_pair_of_classes_that_an_annotator_confuses():

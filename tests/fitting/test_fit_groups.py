@@ -12,6 +12,8 @@ import pytest
 import noiseproof as nf
 from noiseproof.cli import main
 from noiseproof.errors import DataError, DataWarning, ParameterError
+from noiseproof.fitting import evaluate
+from noiseproof.fitting.review import review_data
 from noiseproof.integrations.sklearn import RobustClassifier
 
 EACH = 6
@@ -52,6 +54,40 @@ def test_without_groups_labels_are_copied_and_with_them_wrong_ones_are_found() -
     assert "rows of the same patient are held out together: 60 groups" in fitted.notes
     assert any("held out together" in note for note in fitted.summary["data"]["notes"])
     assert "rows of the same patient are held out together" in fitted.report
+
+
+def test_intervals_of_checked_rows_are_of_patients(tmp_path: Path) -> None:
+    some = np.flatnonzero(PATIENTS.isin([f"p{n}" for n in range(12)]))
+    true = np.where(WRONG, np.where(LABELS == "ill", "well", "ill"), LABELS)[some]
+    options: dict[str, Any] = {"trusted": (some, true), **LEARNER}
+    grouped = nf.fit(FRAME, "y", group="patient", **options)
+    checked = grouped.learned.checked
+    assert checked is not None
+    narrow = evaluate.exact(checked, "")
+    assert grouped.checked_rows is not None
+    assert grouped.checked_rows.high - grouped.checked_rows.low > 2 * (narrow.high - narrow.low)
+
+    first = nf.fit(FRAME, "y", group="patient", **LEARNER)
+    told = review_data(first)
+    decided = [
+        [int(row), LABELS[row], "keep" if LABELS[row] == label else "other", label, "random"]
+        for row, label in zip(some, true, strict=True)
+    ]
+    table = pd.DataFrame(decided, columns=["row", "given_label", "decision", "label", "list"])
+    table.assign(fingerprint=told["fingerprint"]).to_csv(tmp_path / "r.csv", index=False)
+    reviewed = nf.fit(FRAME, "y", group="patient", reviewed=tmp_path / "r.csv", **LEARNER)
+    assert reviewed.reviewed is not None
+    rate = reviewed.reviewed.rate
+    assert rate is not None
+    narrow = evaluate.exact(WRONG[some], "")
+    assert rate.value == narrow.value
+    assert rate.high - rate.low > 1.8 * (narrow.high - narrow.low)
+    assert reviewed.change is not None
+    after = reviewed.change.after.random
+    assert after is not None
+    assert (after.low, after.high) == (reviewed.checked_rows.low, reviewed.checked_rows.high)
+    units = [row["u"] for row in told["rows"]]  # by which the page tells rows that belong together
+    assert len(set(units)) < len(units)
 
 
 def _file(folder: Path) -> Any:

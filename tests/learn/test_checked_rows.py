@@ -44,14 +44,14 @@ def test_a_review_of_some_rows_has_the_same_rows_and_labels():
     assert (part.given == given[kept]).all()
 
 
-def rivals(noisy: tuple[int, int], true: tuple[int, int], misled: float) -> str:
+def rivals(noisy: tuple[int, int], true: tuple[int, int], misled: float, units=None) -> str:
     """Return which of two trials is chosen, by how many of 940 noisy and 60 checked rows are
     right for each."""
     labels = np.zeros(1000, dtype=np.int64)
     judges = np.arange(60)
     review = Review(labels, judges, np.ones(60, dtype=bool))
     problem = Problem(np.zeros((1000, 1)), labels, 2, np.ones(1000, np.float32), review=review)
-    folds = Folds(problem, np.arange(1000) % 5, misled=misled)
+    folds = Folds(problem, np.arange(1000) % 5, misled=misled, units=units)
     trials = []
     for name, k, checked in zip((Linear("CE", 1e-3), Trees()), noisy, true, strict=True):
         right = np.zeros(1000)
@@ -62,6 +62,22 @@ def rivals(noisy: tuple[int, int], true: tuple[int, int], misled: float) -> str:
     chosen = choose(folds, trials, None, noise)
     assert chosen.checked.sum() in true
     return chosen.settings[0].learner.name
+
+
+@pytest.mark.parametrize("each", [3, 1000])
+def test_checked_rows_that_belong_together_judge_what_none_of_them_chose(each, monkeypatch):
+    unit, halves = np.arange(1000) // each, []
+    share = Folds.share
+
+    def seen(self, folds, but=None):
+        halves.extend([] if but is None else [but])
+        return share(self, folds, but)
+
+    monkeypatch.setattr(Folds, "share", seen)
+    rivals((700, 660), (50, 58), UNSOUND, unit)
+    assert sorted(np.concatenate(halves)) == list(range(60))
+    of = [set(unit[half]) for half in halves]
+    assert sum(map(len, of)) == len(set().union(*of))
 
 
 def test_checked_rows_overrule_noisy_labels_where_those_may_mislead():

@@ -69,6 +69,19 @@ def test_an_interval_of_the_accuracy_holds_it_whatever_rows_share(alike: float) 
     assert held / 300 > 0.91
 
 
+@pytest.mark.parametrize(("groups", "each"), [(20, 3), (30, 4), (15, 10)])
+def test_an_exact_interval_holds_where_rows_of_a_group_are_wrong_together(groups, each) -> None:
+    numbers, held = np.random.default_rng(4), 0
+    units = np.repeat(np.arange(groups), each)
+    for _ in range(300):
+        of_group, own = numbers.random(groups)[units], numbers.random(len(units))
+        wrong = np.where(numbers.random(len(units)) < 0.8, of_group, own) < 0.2
+        found = evaluate.exact(wrong, "", units)
+        held += found.low <= 0.2 <= found.high
+    assert held / 300 > 0.91
+    assert evaluate.exact(wrong, "", np.arange(len(units))) == evaluate.exact(wrong, "")
+
+
 def cases(seed: int, copies: int):
     """Return labels, true labels and the probabilities of a classifier, each row several times."""
     numbers = np.random.default_rng(seed)
@@ -93,6 +106,22 @@ def test_the_interval_of_the_rate_is_that_of_the_cases() -> None:
             into.append(high - low)
     assert np.mean(wide) == pytest.approx(np.mean(single), rel=0.2)
     assert np.mean(narrow) < 0.8 * np.mean(wide)
+
+
+def test_trusted_copies_tell_the_rate_no_better_than_the_rows_they_are_copies_of() -> None:
+    wide, narrow, single = [], [], []
+    for seed in range(5):
+        given, true, p = cases(seed, 10)
+        some, groups = np.arange(400), np.repeat(np.arange(100), 10)
+        for into, found in (
+            (wide, noise.estimate(given, p, trusted=(some, true[some]), groups=groups)),
+            (narrow, noise.estimate(given, p, trusted=(some, true[some]))),
+            (single, noise.estimate(given[::10], p[::10], trusted=(some[:40], true[:400:10]))),
+        ):
+            low, high = found.rate_interval
+            into.append(high - low)
+    assert np.mean(wide) == pytest.approx(np.mean(single), rel=0.2)
+    assert np.mean(narrow) < 0.7 * np.mean(wide)
 
 
 def test_groups_of_another_length_are_refused() -> None:

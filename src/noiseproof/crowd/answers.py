@@ -26,6 +26,8 @@ class Answers:
         code: (A,) the class it names, 0 to K-1.
         names: the names of the W annotators.
         classes: K.
+        groups: (N,) a number for each item, equal for items that belong together; None without
+            such.
 
     >>> asked = Answers(
     ...     np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([1, 1, 0]), ("ann", "bob"), 2
@@ -39,6 +41,7 @@ class Answers:
     code: Codes
     names: tuple[str, ...]
     classes: int
+    groups: Codes | None = None
 
     def __post_init__(self) -> None:
         if not len(self.item) == len(self.annotator) == len(self.code):
@@ -94,8 +97,15 @@ class Answers:
         return np.where(alone, np.arange(self.items), first[group])
 
     def parts(self) -> Codes:
-        """Return (N,) a part of the items for each, 0 to :data:`PARTS` - 1; copies share one."""
-        return stream(0, "parts of the items").permutation(self.items)[self.copies()] % PARTS
+        """Return (N,) a part of the items for each, 0 to :data:`PARTS` - 1.
+
+        Copies share one, and items that belong together.
+        """
+        draws = stream(0, "parts of the items")
+        if self.groups is None or np.ptp(self.groups) == 0:  # one group leaves no other part
+            return draws.permutation(self.items)[self.copies()] % PARTS
+        groups, group = np.unique(self.groups, return_inverse=True)
+        return draws.permutation(len(groups))[group] % PARTS
 
     def start(self) -> Doubles:
         """Return first soft labels (N, K): the share of the votes of an item.

@@ -8,6 +8,8 @@ from scipy.stats import beta
 
 from noiseproof.crowd.answers import Answers
 from noiseproof.crowd.with_features import Consensus
+from noiseproof.noise.clustered import independent, units_of
+from noiseproof.noise.matrix import Doubles
 
 #: With fewer answers than this, an annotator is not judged.
 FEW = 10
@@ -64,9 +66,10 @@ def judge(answers: Answers, consensus: Consensus) -> list[Annotator]:
     np.add.at(given, (answers.annotator, answers.code), 1.0)
     count = given.sum(axis=1)
     chance = given @ found.prior / count
+    counts = _independent(answers, consensus.soft) + found.strengths[0]
     # Where all agree nobody is ever wrong; half an answer, as Jeffreys has it, leaves an interval.
-    right = np.maximum(found.accuracy * (count + found.strengths[0]), 0.5)
-    wrong = np.maximum((1 - found.accuracy) * (count + found.strengths[0]), 0.5)
+    right = np.maximum(found.accuracy * counts, 0.5)
+    wrong = np.maximum((1 - found.accuracy) * counts, 0.5)
     low, high = beta.ppf([[0.025], [0.975]], right, wrong)
     low, high = np.minimum(low, found.accuracy), np.maximum(high, found.accuracy)
     worth = (high - chance) / np.maximum(1 - chance, 1e-9)
@@ -84,6 +87,21 @@ def judge(answers: Answers, consensus: Consensus) -> list[Annotator]:
         )  # fmt: skip
         out.append(one)
     return out
+
+
+def _independent(answers: Answers, soft: Doubles) -> Doubles:
+    """Return (W,) how many independent answers would say as much of each annotator.
+
+    Whoever finds a document hard finds all of its sentences hard.
+    """
+    count = np.bincount(answers.annotator, minlength=len(answers.names))
+    if answers.groups is None:
+        return count.astype(np.float64)
+    right, group = soft[answers.item, answers.code], answers.groups[answers.item]
+    order = np.argsort(answers.annotator, kind="stable")
+    ends = np.cumsum(count)[:-1]
+    mine = zip(np.split(right[order], ends), np.split(group[order], ends), strict=True)
+    return np.array([independent(values, units_of(units)) for values, units in mine])
 
 
 def _confused(counts: Any) -> tuple[tuple[int, int, float], ...]:

@@ -31,14 +31,20 @@ class Figures:
     suspects: int
 
     @classmethod
-    def of(cls, learned: Learned, right: Any) -> "Figures":
-        """Collect the figures; ``right`` says of each row of the random list if it is predicted."""
+    def of(cls, learned: Learned, right: Any, units: Codes | None) -> "Figures":
+        """Collect the figures.
+
+        Args:
+            learned: the model.
+            right: of each row of the random list, if it is predicted.
+            units: of each a number, equal for rows that belong together; None without such.
+        """
         predicted = learned.probabilities.argmax(axis=1)
         found = learned.estimate
         return cls(
             (found.rate, *found.rate_interval),
             evaluate.estimated(predicted, learned.labels, found, learned.units),
-            evaluate.exact(right, RANDOM) if right is not None and len(right) else None,
+            evaluate.exact(right, RANDOM, units) if right is not None and len(right) else None,
             len(learned.suspects().rows),
         )
 
@@ -83,6 +89,7 @@ def compare_with_given(
     after = learned.checked
     if after is None:  # too few rows to choose by: nothing was chosen, and all are held out
         after = learned.probabilities[judges].argmax(axis=1) == reviewed.true[reviewed.random]
+    units = None if reviewed.units is None else reviewed.units[reviewed.random]
     return BeforeAndAfter(
-        reviewed, Figures.of(plain, right), Figures.of(learned, np.asarray(after))
+        reviewed, Figures.of(plain, right, units), Figures.of(learned, np.asarray(after), units)
     )

@@ -103,8 +103,7 @@ def consult(
         # and would confirm them round by round.
         consensus = Consensus.of(answers, answers.start(), checked)
     else:
-        groups = None if asked.samples.groups is None else asked.samples.groups.numbers
-        predict = Predict(answers, matrix, folds, seed, groups)
+        predict = Predict(answers, matrix, folds, seed)
         consensus = agree(answers, predict, minutes, checked)
     count = np.bincount(answers.annotator, minlength=len(answers.names)).astype(np.float64)
     return Crowd(
@@ -114,7 +113,10 @@ def consult(
 
 
 def _answers(asked: Asked) -> Answers:
-    return Answers(asked.item, asked.annotator, asked.codes, asked.names, len(asked.classes))
+    groups = None if asked.samples.groups is None else asked.samples.groups.numbers
+    return Answers(
+        asked.item, asked.annotator, asked.codes, asked.names, len(asked.classes), groups
+    )
 
 
 class Predict:
@@ -128,16 +130,14 @@ class Predict:
     #: Rounds in which they are compared; afterwards the better ones are kept.
     COMPARED = 2
 
-    def __init__(
-        self, answers: Answers, matrix: Any, folds: int, seed: int, groups: Codes | None
-    ) -> None:
+    def __init__(self, answers: Answers, matrix: Any, folds: int, seed: int) -> None:
         self.answers, self.round, self.best = answers, 0, 0
         labels = answers.votes.argmax(axis=1)
         weights = np.ones(len(labels), dtype=np.float32)
         self.problem = Problem(matrix, labels, answers.classes, weights, seed)
         of = answers.copies()
-        if groups is not None:
-            of = joined(of, groups)
+        if answers.groups is not None:
+            of = joined(of, answers.groups)
             folds = min(folds, len(np.unique(of)))
         self.fold = deal(labels, folds, seed, of)
         shape = self.problem.shape

@@ -89,7 +89,8 @@ class Crowd:
         if self.checked is None or not self.checked.random.any():
             return None
         rows, codes = (a[self.checked.random] for a in (self.checked.rows, self.checked.codes))
-        return exact(self.consensus.free[rows].argmax(axis=1) == codes, MEASURED)
+        units = None if self.answers.groups is None else self.answers.groups[rows]
+        return exact(self.consensus.free[rows].argmax(axis=1) == codes, MEASURED, units)
 
     @property
     def accuracy(self) -> float:

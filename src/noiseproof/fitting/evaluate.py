@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.noise import EstimatedTransition, TransitionMatrix
-from noiseproof.noise.clustered import independent
+from noiseproof.noise.clustered import independent, units_of
 from noiseproof.noise.difficulty import interval
 from noiseproof.noise.labels import Integers
 from noiseproof.noise.matrix import Doubles
@@ -64,18 +64,22 @@ def measured(
     return Accuracy(p, float(low), float(high), method)
 
 
-def exact(right: NDArray[np.bool_], method: str) -> Accuracy:
+def exact(right: NDArray[np.bool_], method: str, units: Integers | None = None) -> Accuracy:
     """Return the share of right predictions, with the exact interval of Clopper and Pearson.
+
+    It is wider where rows belong together (``units``, (N,) numbers) and err together.
 
     >>> print(exact(np.array([True] * 57 + [False] * 3), "measured"))
     95.0% (86.1% to 99.0%)
+    >>> print(exact(np.array([True] * 57 + [False] * 3), "measured", np.arange(60) // 3))
+    95.0% (72.2% to 99.9%)
     """
     from scipy.stats import beta
 
-    n, k = len(right), int(right.sum())
-    low = beta.ppf(0.025, k, n - k + 1) if k else 0.0
-    high = beta.ppf(0.975, k + 1, n - k) if k < n else 1.0
-    return Accuracy(k / n, float(low), float(high), method)
+    p, n = float(right.mean()), independent(right, None if units is None else units_of(units))
+    low = beta.ppf(0.025, p * n, (1 - p) * n + 1) if p > 0 else 0.0
+    high = beta.ppf(0.975, p * n + 1, (1 - p) * n) if p < 1 else 1.0
+    return Accuracy(p, float(low), float(high), method)
 
 
 def recalls(

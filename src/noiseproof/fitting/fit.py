@@ -179,11 +179,13 @@ def fit(
         noisy=evaluate.measured(labels.right(predicted), NOISY, learned.units),
         cross_entropy=evaluate.measured(labels.right(learned.plainly), NOISY, learned.units),
         true=evaluate.estimated(predicted, labels.codes, learned.estimate, learned.units),
-        checked_rows=None if learned.checked is None else evaluate.exact(learned.checked, CHECKED),
+        checked_rows=None
+        if learned.checked is None
+        else evaluate.exact(learned.checked, CHECKED, learned.checked_units),
         test=None if tested is None else tested.measure(learned, again),
         seed=seed,
         seconds=time.perf_counter() - start,
-        reviewed=labels.reviewed,
+        reviewed=None if change is None else change.reviewed,
         change=change,
         crowd=heard,
         doubts=rows.samples.doubts,
@@ -236,5 +238,7 @@ def _learn(
     learned = learn(matrix, labels.codes, classes, trusted=labels.trusted, random=random, **options)
     if decided is None:
         return learned, None
+    if learned.units is not None:
+        decided = replace(decided, units=learned.units[decided.rows])
     learned = replace(learned, estimate=decided.informed(learned))
     return learned, compare_with_given(matrix, labels.codes, classes, decided, learned, **options)

@@ -55,7 +55,7 @@ def review_data(fitted: "Fitted") -> dict[str, Any]:
     predicted = learned.probabilities.argmax(axis=1)
     entries = [
         _entry(content, str(fitted.rows[row]), learned.labels[row], proposed[row], wrong[row],
-               predicted[row])
+               predicted[row], "" if learned.units is None else int(learned.units[row]))
         for row, content in zip(rows, contents, strict=True)
     ]  # fmt: skip
     data = {
@@ -91,13 +91,19 @@ def _fingerprint(fitted: "Fitted") -> str:
 
 
 def _entry(
-    content: Content, name: str, given: int, proposed: int, wrong: float, predicted: int
+    content: Content,
+    name: str,
+    given: int,
+    proposed: int,
+    wrong: float,
+    predicted: int,
+    unit: int | str,
 ) -> dict[str, Any]:
     """Return one row for the page, without what is empty."""
     found = {
         "n": name, "g": int(given), "p": int(proposed), "q": int(predicted),
         "c": round(float(wrong), 4), "i": content.picture, "t": content.texts, "w": content.words,
-        "k": content.columns,
+        "k": content.columns, "u": unit,
     }  # fmt: skip
     return {key: value for key, value in found.items() if value not in ("", ())}
 

@@ -66,6 +66,7 @@ class Reviewed:
         decisions: the lines of the file, for the page to go on from.
         labels: what :func:`label_print` said of the labels at the review; "" if it is not known.
         sampled: whether the random list tells about the labels as they are.
+        units: (M,) a number for each row, equal for rows that belong together; None without such.
     """
 
     rows: Codes
@@ -76,6 +77,7 @@ class Reviewed:
     decisions: tuple[Decision, ...] = ()
     labels: str = ""
     sampled: bool = True
+    units: Codes | None = None
 
     @property
     def changed(self) -> int:
@@ -86,7 +88,8 @@ class Reviewed:
     def rate(self) -> Accuracy | None:
         """The share of wrong labels in the random list, with its exact interval."""
         wrong = (self.given != self.true)[self.random]
-        return exact(wrong, WRONG) if len(wrong) else None
+        units = None if self.units is None else self.units[self.random]
+        return exact(wrong, WRONG, units) if len(wrong) else None
 
     @property
     def trusted(self) -> tuple[Codes, Codes] | None:

@@ -103,7 +103,9 @@ def choose(
     if review is None or len(review.judges) < 2:
         return chosen
     right = np.zeros(len(folds.fold), dtype=bool)
-    for half in (review.judges[::2], review.judges[1::2]):
+    unit = review.judges if folds.units is None else folds.units[review.judges]
+    side = np.unique(unit, return_inverse=True)[1] % 2  # rows that belong together are on one
+    for half in (review.judges[side == k] for k in np.unique(side)):
         share = folds.share(folds.count, but=half)
         judged = [replace(trial, share=share) for trial in trials]
         other = _choice(folds, judged, opinions, noise)

@@ -89,6 +89,12 @@ class Learned:
     places: Labels | None = None
 
     @property
+    def checked_units(self) -> Labels | None:
+        """For each row of ``checked`` a number, equal for those that belong together."""
+        units, review = self.units, self.review
+        return None if units is None or review is None else units[review.judges]
+
+    @property
     def compared_by(self) -> str:
         """What was compared by, in words."""
         return CHECKED if self.checked_share else NOISY

@@ -51,7 +51,7 @@ def estimate(
         neighbours: (N, k) for each row the numbers of the rows nearest to it, as from
             :func:`nearest`. Their labels are a second opinion, which counts as far as it predicts.
         trusted: row numbers, and the true labels of these rows. A few dozen do much; a row that is
-            given twice counts once.
+            given twice counts once, and rows of one group count less if they err together.
         groups: (N,) a value for each row, equal for rows that belong together, such as copies or
             the sentences of one document: intervals are wider, as far as such rows err together.
 
@@ -80,19 +80,21 @@ def estimate(
     votes = None if neighbours is None else given[_check_neighbours(neighbours, N)]
     power = trust(given, p, votes)
     rows = difficulty.leading(given, p, votes, power)
-    alone = independent(rows.predicted != given, _check_groups(groups, N))
+    units = _check_groups(groups, N)
+    alone = independent(rows.predicted != given, units)
     found = difficulty.posterior(given, rows, alone / N)
     belief, known = 1.0, None
     if trusted is not None:
         known = _check_trusted(trusted, names, N, K)
-        missed = int((rows.predicted[known[0]] != known[1]).sum())
-        wrong_labels = int((given[known[0]] != known[1]).sum())
-        found, belief = _informed(found, wrong_labels, missed, len(known[1]))
+        places, true = known
+        together = None if units is None else units_of(units[places])
+        found, belief = _informed(
+            found, given[places] != true, rows.predicted[places] != true, together
+        )
     rate, seen = found.mean(found.rate), found.mean(found.seen)
     sharpness = float(np.exp(found.mean(np.log(found.sharpness))))
     prior, counts = _counts(given, rows, seen, sharpness)
     if known is not None and belief < 1:
-        places, true = known
         wrong = given[places] != true
         learned = flips.counted(true[wrong], given[places][wrong], np.ones(wrong.sum()), K)
         counts = belief * counts + (1 - belief) * N / len(true) * learned
@@ -213,14 +215,19 @@ def _check_trusted(
     return once.astype(np.int64), codes[first]
 
 
-def _informed(found: Posterior, wrong: int, missed: int, rows: int) -> tuple[Posterior, float]:
+def _informed(
+    found: Posterior,
+    wrong: NDArray[np.bool_],
+    missed: NDArray[np.bool_],
+    units: Integers | None,
+) -> tuple[Posterior, float]:
     """Return the posterior that knows trusted rows, and how far they bear the model out.
 
     Args:
         found: without them.
-        wrong: how many of their labels are wrong.
-        missed: how many of them the classifier gets wrong.
-        rows: how many there are.
+        wrong: whether the label of each is wrong.
+        missed: whether the classifier gets each wrong.
+        units: a number for each, equal for rows that belong together; None without such.
     """
     steps = (np.arange(40) + 0.5) / 40
     rate, accuracy = (grid.ravel() for grid in np.meshgrid(steps, steps, indexing="ij"))
@@ -233,9 +240,11 @@ def _informed(found: Posterior, wrong: int, missed: int, rows: int) -> tuple[Pos
         np.append(found.sharpness, blank),
         np.append((1 - _OTHERWISE) * found.weight, open_minded),
     )
-    share, errors = np.clip([every.rate, 1 - every.accuracy], 1e-3, 1 - 1e-3)
-    log_weight = wrong * np.log(share) + (rows - wrong) * np.log1p(-share)
-    log_weight += missed * np.log(errors) + (rows - missed) * np.log1p(-errors)
+    log_weight = np.zeros(len(every.rate))
+    for seen, likely in ((wrong, every.rate), (missed, 1 - every.accuracy)):
+        likely, share = np.clip(likely, 1e-3, 1 - 1e-3), float(seen.mean())
+        each = share * np.log(likely) + (1 - share) * np.log1p(-likely)
+        log_weight += independent(seen, units) * each
     weight = every.weight * np.exp(log_weight - log_weight.max())
     weight /= weight.sum()
     belief = float(weight[: len(found.weight)].sum())

@@ -190,11 +190,11 @@
     for (let i = 0; i < 50; i++) above((low + high) / 2) ? (low = (low + high) / 2) : (high = (low + high) / 2);
     return low;
   }
-  function exact(k, n) {
+  function exact(k, n, interval) {
     const low = k === 0 ? 0 : solve((p) => 1 - atMost(k - 1, n, p) < 0.025);
     const high = k === n ? 1 : solve((p) => atMost(k, n, p) > 0.025);
     const percent = (x) => (100 * x).toFixed(1) + " %";
-    return percent(k / n) + " (" + percent(low) + " to " + percent(high) + ")";
+    return percent(k / n) + (interval ? " (" + percent(low) + " to " + percent(high) + ")" : "");
   }
   function sample() {
     // Up to the last row decided in this list; those decided among the doubtful rows alone would
@@ -208,8 +208,12 @@
     if (!looked.length) return "Decide about some of these rows to see what they say.";
     const wrong = looked.filter((row) => said(row).l !== row.g).length;
     const right = looked.filter((row) => said(row).l === row.q).length;
-    return "By these " + looked.length + " rows: " + exact(wrong, looked.length) + " of the labels are wrong, and the model is right on " +
-      exact(right, looked.length) + " of rows it has not seen. The intervals are exact (95 %).";
+    // Rows that belong together may err together: their number would make intervals too narrow.
+    const units = looked.map((row) => row.u ?? row.n), alone = new Set(units).size === looked.length;
+    const told = (k) => exact(k, looked.length, alone);
+    return "By these " + looked.length + " rows: " + told(wrong) + " of the labels are wrong, and the model is right on " +
+      told(right) + " of rows it has not seen. " + (alone ? "The intervals are exact (95 %)." :
+        "Some of these rows belong together; noiseproof fit --reviewed says how wide the intervals are.");
   }
 
   function go(index, scroll) {
