@@ -15,6 +15,7 @@ from noiseproof import data
 from noiseproof.cli import main
 from noiseproof.data.folder import read_folder
 from noiseproof.errors import DataError, DataWarning, ParameterError
+from noiseproof.prepare.array_files import read_array_file
 
 RNG = np.random.default_rng(0)
 PIXELS = RNG.integers(0, 256, (20, 6, 7, 3), np.uint8)
@@ -138,6 +139,32 @@ def test_what_is_no_array_in_an_npz_is_left_out(tmp_path):
         file.writestr("y", b"0101")
     with pytest.raises(DataError, match="has no array y, only X"):
         data.load(path)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".npy"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        *("{'descr': '<f8', 'fortran_order': False, 'shape': " + shape + "}" for shape in (
+            "(999999999999,)", "(20, 99999999999999999999)", "(0, 99999999999999999999)", "(True,)",
+            "(-1,)", "(20, '3')", "(0.5,)", "7",
+        )),
+        "{'descr': [('a', '<f8', (10**9,))], 'fortran_order': False, 'shape': (20,)}",
+        "-" * 3000 + "1", "-" * 9000 + "1", "(" * 5000, "1" + "+1" * 4000, "{}", "",
+    ],
+    ids=lambda head: head[-60:],
+)  # fmt: skip
+def test_an_array_is_what_its_head_says_or_one_line(tmp_path, head, suffix):
+    """Some of these were tracebacks, or a claim that the memory is too small."""
+    line = head.encode() + b"\n"
+    content = b"\x93NUMPY\1\0" + len(line).to_bytes(2, "little") + line + bytes(160)
+    path = tmp_path / f"mine{suffix}"
+    path.write_bytes(content)
+    if suffix == ".npz":
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("X.npy", content)
+    with pytest.raises(DataError, match=f"mine{suffix}: cannot be read as {suffix} "):
+        read_array_file(path, labelled=False)
 
 
 def test_a_truncated_npz_and_a_renamed_npy_are_named(tmp_path):

@@ -1,8 +1,6 @@
 """A user's own arrays: ``numpy.savez("mine.npz", X=..., y=..., X_test=..., y_test=...)``."""
 
-import lzma
 import zipfile
-import zlib
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +12,7 @@ from torch import Tensor
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
 from noiseproof.data.labels import Array, check_range, encode
 from noiseproof.data.memory import check_fits
+from noiseproof.data.npy import UNREADABLE, check_archive
 from noiseproof.data.single import as_float32
 from noiseproof.errors import DataError
 from noiseproof.files import check_plain
@@ -76,16 +75,9 @@ def read_arrays(path: Path) -> dict[str, Array]:
             file = np.load(stream, allow_pickle=False)
             if not isinstance(file, np.lib.npyio.NpzFile):
                 raise ValueError("one array")
+            check_archive(file.zip)
             members = {name: file[name] for name in file.files}
-    except (
-        OSError,
-        ValueError,
-        EOFError,
-        RuntimeError,  # a password is asked for, or a way to compress that Python does not know
-        zipfile.BadZipFile,
-        zlib.error,
-        lzma.LZMAError,
-    ) as error:
+    except UNREADABLE as error:
         reason = str(error).partition("\n")[0].partition(" when allow_pickle")[0]
         raise DataError(f"{path}: cannot be read as .npz ({reason})") from None
     # What is no array, such as a text that somebody added, comes as bytes.

@@ -1,8 +1,6 @@
 """Trained models that consist of arrays: saved as one .npz file, loaded without running code."""
 
-import math
 import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -10,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.data.npy import UNREADABLE, check_archive
 from noiseproof.learn.learner import Trained
 
 FILE = "arrays.npz"
@@ -61,17 +60,10 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
                 # We never compress, and a compressed file could unpack to any size.
                 if part.compress_type != zipfile.ZIP_STORED:
                     raise ValueError(f"{path.name} is compressed")
-                _check_size(archive, part)
+            check_archive(archive)
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except (
-        OSError,
-        EOFError,
-        KeyError,
-        RuntimeError,  # encrypted, or a kind of zip that Python does not know
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
+    except UNREADABLE as error:
         raise ValueError(f"{path.name}: {error}") from None
     for name, array in arrays.items():
         expect(
@@ -79,16 +71,6 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
             f"finite numbers in {name}",
         )
     return arrays
-
-
-def _check_size(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
-    """Raise ValueError for an array that is said to be of another size than its file has."""
-    headers = {
-        (1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0,
-    }  # fmt: skip
-    with archive.open(part) as stream:
-        shape, _, dtype = headers[np.lib.format.read_magic(stream)](stream)
-        expect(stream.tell() + math.prod(shape) * dtype.itemsize == part.file_size, "a whole array")
 
 
 def expect(fits: bool, what: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.data.memory import check_fits
+from noiseproof.data.npy import UNREADABLE, check_array
 from noiseproof.data.npz import class_names, read_arrays, unpacked_size
 from noiseproof.errors import DataError
 from noiseproof.prepare.file_names import shown
@@ -57,7 +58,9 @@ def _npy(path: Path, mmap_mode: Any = None) -> NDArray[Any]:
         with path.open("rb") as stream:
             if stream.read(6) != np.lib.format.MAGIC_PREFIX:
                 raise ValueError("not an .npy file")
+            stream.seek(0)
+            check_array(stream, path.stat().st_size)
         return np.asanyarray(np.load(path, mmap_mode=mmap_mode, allow_pickle=False))
-    except (OSError, ValueError, EOFError) as error:
+    except UNREADABLE as error:
         reason = str(error).partition("\n")[0].partition(" when allow_pickle")[0]
         raise DataError(f"{path}: cannot be read as .npy ({reason})") from None
