@@ -147,6 +147,11 @@ def test_damaged_files_of_the_cache_are_made_again():
     chunks = list(cache.root().rglob("*.npy"))
     chunks[0].write_bytes(b"\x93NUMPY junk")
     np.save(chunks[1], np.array([object()], object), allow_pickle=True)
+    claims = [b"(9999999999999, 16), }", b"(9999999999999999999999, 16), }", b"(True, 16), }"]
+    for chunk, shape in zip(chunks[2:], claims, strict=False):
+        old = chunk.read_bytes()
+        start, end = old.index(b"("), old.index(b"\n")
+        chunk.write_bytes(old[:start] + shape.ljust(end - start) + old[end:])
     encoder = Counting()
     assert (embed(encoder, Texts(TEXT)).values == WANTED).all()
     assert encoder.seen
@@ -165,16 +170,21 @@ def test_a_disk_that_takes_nothing_is_no_obstacle(monkeypatch):
 
 def test_the_command_shows_and_clears_the_cache(capsys):
     embed(Counting(), Texts(TEXT))
-    foreign = cache.root() / "mine.txt"
-    foreign.write_text("not the cache's")
+    (held,) = cache.root().iterdir()
+    mine = "mine.txt", "run/about.json", "run/epoch-0000000012.npy", f"{held.name}/0123456789.npy"
+    foreign = [cache.root() / name for name in (*mine, f"{held.name}/a-matrix-of-mine.npy")]
+    for file in foreign:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("not the cache's")
+    (cache.root() / "empty").mkdir()
     assert main(["cache", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [(e["encoder"], e["size"]) for e in told["encoders"]] == [("counting", 64)]
     assert told["bytes"] <= told["limit"] == 4_000_000_000
     assert main(["cache", "--clear"]) == 0
     assert capsys.readouterr().out.startswith("removed 0.0 MB")
-    assert cache.held() == []
-    assert foreign.exists()
+    assert sum(left.bytes for left in cache.held()) == 0
+    assert all(file.exists() for file in (*foreign, cache.root() / "empty"))
     encoder = Counting()
     embed(encoder, Texts(TEXT))
     assert encoder.seen

@@ -8,6 +8,7 @@ larger than the limit, the oldest are removed.
 
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof import files
+from noiseproof.data.npy import UNREADABLE, check_array
 from noiseproof.encoders.encoder import TEXTS, Identity
 from noiseproof.errors import FileError, ParameterError
 from noiseproof.extras import need
@@ -28,6 +30,8 @@ KEY = 16
 #: The most the cache holds, in gigabytes, unless NOISEPROOF_CACHE_LIMIT says otherwise.
 LIMIT = 4.0
 ABOUT = "about.json"
+#: The names that the cache gives; whatever else is in its folder is somebody else's.
+FOLDER, FILE = re.compile(r"[0-9a-f]{32}(-\d+)+"), re.compile(r"[0-9a-f]{16}\.npy")
 #: Changes whenever encoders make other embeddings of the same inputs: then they are made again.
 MAKING = 2
 
@@ -112,12 +116,15 @@ class Cache:
         try:
             with path.open("rb") as file:
                 for _ in range(which + 1):
+                    start = file.tell()
+                    check_array(file, path.stat().st_size)
+                    file.seek(start)
                     array = np.load(file, allow_pickle=False)
             if array.dtype == dtype and array.ndim == 2 and array.shape[1] == width:
                 return array
-        except FileNotFoundError:
+        except OSError:  # it is gone, or cannot be opened now
             pass
-        except (OSError, ValueError, EOFError):
+        except UNREADABLE:
             with suppress(OSError):
                 path.unlink()
         _keys.pop(path, None)
@@ -183,11 +190,15 @@ def trim() -> None:
 
 def _folders() -> list[Path]:
     try:
-        return sorted(path for path in root().iterdir() if path.is_dir() and not path.is_symlink())
+        return sorted(
+            path
+            for path in root().iterdir()
+            if FOLDER.fullmatch(path.name) and path.is_dir() and not path.is_symlink()
+        )
     except OSError:
         return []
 
 
 def _chunks(folder: Path) -> list[Path]:
-    """Return the files of embeddings in a folder: those with a name that we give."""
-    return sorted(path for path in folder.glob("*.npy") if len(path.stem) == 16)
+    """Return the files of embeddings in a folder."""
+    return sorted(path for path in folder.glob("*.npy") if FILE.fullmatch(path.name))
