@@ -238,3 +238,43 @@ def test_a_model_whose_numbers_overflow_predicts_nothing(model):
     write_manifest(model)
     with pytest.raises(DataError, match="no probabilities"):
         load(model).predict_proba(FRAME)
+
+
+@pytest.mark.parametrize("name", ["trees", "neighbours"])
+def test_shares_below_0_are_no_probabilities(tmp_path, name):
+    inputs, y = inputs_for(name)
+    saved = fit(inputs, y, learners=name, minutes=0).save(tmp_path / "out")
+    for path in saved.rglob("arrays.npz"):
+        arrays = dict(np.load(path))
+        key = "shares" if name == "trees" else "labels"
+        arrays[key][:] = [-1, 3]
+        np.savez(path, **arrays)
+    members = saved / "model" / "ensemble" / "members.json"
+    members.write_text(json.dumps(json.loads(members.read_text()) | {"sharpness": 1.0}))
+    write_manifest(saved)
+    with pytest.raises(DataError, match="no probabilities"):
+        load(saved).predict_proba(inputs)
+
+
+@pytest.mark.parametrize("name", ["recipe.json", "features.npz", "../report.html"])
+def test_sizes_are_looked_at_before_anything_is_read(model, name, monkeypatch):
+    """A file of terabytes takes no room on a disk, and hours to read."""
+    path = model / "model" / name
+    os.truncate(path, 1 << 40)
+    monkeypatch.setattr("noiseproof.data.memory.available", lambda: 10**9)
+    listed = json.loads((model / "manifest.json").read_text())
+    listed["files"][os.path.normpath(f"model/{name}")]["bytes"] = 1 << 40
+    (model / "manifest.json").write_text(json.dumps(listed))
+    if name == "../report.html":
+        load(model)  # a page is not read
+    else:
+        assert "use a machine with more memory" in refused(model)
+
+
+def test_a_text_takes_more_room_than_an_array(model, monkeypatch):
+    """Python makes 32 bytes and more of each of some texts' bytes."""
+    path = model / "model" / "recipe.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"label": [{}] * 10**6}))
+    write_manifest(model)
+    monkeypatch.setattr("noiseproof.data.memory.available", lambda: 60_000_000)
+    assert "use a machine with more memory" in refused(model)

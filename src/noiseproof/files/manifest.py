@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,18 @@ def write_manifest(folder: Path) -> None:
     (folder / MANIFEST).write_text(text + "\n", encoding="utf-8", errors="surrogateescape")
 
 
-def not_ours(folder: Path) -> list[str]:
+def not_ours(folder: Path, among: Collection[str] = ()) -> list[str]:
     """Return the names under ``folder`` that noiseproof did not write, or that changed since.
 
     Without a manifest that is every name; an empty folder has none.
+
+    Args:
+        folder: the folder.
+        among: look only at these files and folders in it; by default at all.
     """
-    entries = list(_entries(folder))
+    entries = [
+        (name, path) for name, path in _entries(folder) if not among or name.split("/")[0] in among
+    ]
     listed = _listed(folder, max(_LARGEST, _LARGEST_ENTRY * len(entries)))
     return sorted(
         name

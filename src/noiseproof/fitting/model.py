@@ -25,6 +25,8 @@ from noiseproof.prepare.samples import Samples
 
 SCHEMA = 3
 RECIPE, FEATURES, ARRAYS, ENSEMBLE = "recipe.json", "features.json", "features.npz", "ensemble"
+#: The objects that Python makes of a text take so many times the room of an array of its size.
+TEXT = 8
 #: Errors that reading a damaged file can raise.
 UNREADABLE = (
     OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError
@@ -79,7 +81,7 @@ class Model:
         with one_thread(), np.errstate(over="ignore", invalid="ignore"):
             each = [self.ensemble.probabilities(part) for part in parts]
         found = np.concatenate(each, dtype=np.float32)
-        if not np.isfinite(found).all():  # its numbers are finite, but their products are not
+        if not ((found >= 0) & (found <= 1)).all():  # its numbers are finite, their products not
             raise DataError("the model is damaged: what it predicts are no probabilities")
         if notes is None:
             for line in heard.warnings:
@@ -117,12 +119,10 @@ def load(folder: str | Path, encoder: str | None = None) -> Model:
     if not (inner / RECIPE).is_file():
         raise DataError(f"{folder}: there is no model of noiseproof's here")
     try:
-        # "model" itself is among them where it is a link.
-        changed = [name for name in not_ours(folder) if name.split("/")[0] == "model"]
-        if changed:
-            raise DataError(f"{folder}: {changed[0]} has changed since the fit; fit again")
-        size = sum(file.stat().st_size for file in inner.rglob("*"))
+        size = sum(_room(file) for file in inner.rglob("*"))
         check_fits(folder, size, "use a machine with more memory")
+        if changed := not_ours(folder, among=["model"]):  # itself, where it is a link
+            raise DataError(f"{folder}: {changed[0]} has changed since the fit; fit again")
         recipe = json.loads((inner / RECIPE).read_text(encoding="utf-8"))
         if recipe["schema"] != SCHEMA:
             other = repr(recipe["schema"])[:20]
@@ -147,6 +147,11 @@ def load(folder: str | Path, encoder: str | None = None) -> Model:
     if model.ensemble.sizes != sizes:
         raise DataError(f"{folder}: features, classes and learners are not of one model")
     return replace(model, features=with_encoder(model.features, encoder))
+
+
+def _room(file: Path) -> int:
+    """Return how many bytes of arrays take the room that a file takes in memory."""
+    return file.lstat().st_size * (1 if file.suffix == ".npz" else TEXT)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
