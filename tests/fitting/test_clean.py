@@ -1,5 +1,6 @@
 """noiseproof clean: labels change, and nothing else does."""
 
+import contextlib
 import csv
 import gzip
 import io
@@ -18,6 +19,7 @@ from pyarrow import parquet
 
 from noiseproof.cli import main
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.files.manifest import write_manifest
 from noiseproof.fitting.clean import clean
 from noiseproof.fitting.edit_text import edited
 from noiseproof.fitting.fit import fit
@@ -232,6 +234,21 @@ def test_a_label_that_was_emptied_since_the_fit_stays_empty(home, tmp_path):
         tmp_path / "emptied.csv", tmp_path / "out.csv", fit=folder / "pets-fit", proposals=0.25
     )
     assert not made.changes
+
+
+@pytest.mark.parametrize(
+    "content", ["", "row\n1\n", "row,given_label,proposed_label,confidence\n1\n",
+                "row,given_label,proposed_label,confidence\n1,a,b,c\n", "row\n" + "1" * 200_000],
+    ids=len,
+)  # fmt: skip
+def test_proposals_that_a_fit_does_not_write_are_never_a_traceback(home, tmp_path, content):
+    folder, _ = home
+    shutil.copytree(folder / "pets-fit", tmp_path / "fit")
+    (tmp_path / "fit" / "suspect_rows.csv").write_text(content)
+    write_manifest(tmp_path / "fit")
+    out = tmp_path / "clean.csv"
+    with contextlib.suppress(DataError):
+        assert not clean(folder / "pets.csv", out, fit=tmp_path / "fit", proposals=0.5).changes
 
 
 def test_mistakes_are_one_line_and_write_nothing(home, tmp_path, capsys, monkeypatch):

@@ -17,6 +17,9 @@ from noiseproof.fitting.output import SUMMARY, SUSPECTS
 from noiseproof.fitting.reviewed import match
 from noiseproof.prepare.classes import MISSING, Classes, Codes
 
+#: The columns of a suspect row.
+PROPOSAL = "row", "given_label", "proposed_label"
+
 
 @dataclass(frozen=True)
 class Change:
@@ -114,26 +117,29 @@ def _proposed(
         for file in (folder / SUMMARY, listed):
             files.check_plain(file)
         summary = json.loads((folder / SUMMARY).read_text("utf-8"))
-        lines = list(csv.DictReader(io.StringIO(listed.read_bytes().decode("utf-8"), newline="")))
+        lines = csv.DictReader(io.StringIO(listed.read_bytes().decode("utf-8"), newline=""))
+        rows = [
+            ([unescape(line[name]) for name in PROPOSAL], float(line["confidence"]))
+            for line in lines
+        ]
         theirs = summary["data"]["fingerprint"]
-    except UNREADABLE:
+    except (*UNREADABLE, csv.Error):
         raise DataError(
             f"{folder}: no fit of noiseproof's here, for --proposals; give --fit"
         ) from None
-    if changed := {SUMMARY, SUSPECTS} & set(files.not_ours(folder)):
+    if changed := files.not_ours(folder, among=[SUMMARY, SUSPECTS]):
         raise DataError(f"{folder / max(changed)}: has changed since the fit; fit again")
     if theirs != given.fingerprint:
         raise DataError(f"{folder}: is the fit of other data than {given.data}")
     at = {str(name): place for place, name in enumerate(given.names)}
     known = set(given.classes.names)
-    for line in lines:
-        row, sure = at[unescape(line["row"])], float(line["confidence"])
-        old, new = (unescape(line[column]) for column in ("given_label", "proposed_label"))
-        if sure < least or row in looked or given.label(row) != old:
+    for (name, old, new), sure in rows:
+        row = at.get(name)
+        if row is None or not sure >= least or row in looked or given.label(row) != old:
             continue
         if new not in known:
             raise DataError(
-                f"{folder}: proposes {new!r} for row {line['row']}, and {given.data} has no such "
+                f"{folder}: proposes {new!r} for row {name}, and {given.data} has no such "
                 "class; give the file that was fitted, and its --encoding"
             )
         why = f"proposed by the fit, {100 * sure:.1f} % sure"
