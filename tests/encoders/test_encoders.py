@@ -322,6 +322,40 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch):
             load(word, encodes)
 
 
+@pytest.mark.parametrize("where", ["sub/part", "../elsewhere/part", "part.weights"])
+@pytest.mark.parametrize("safe", [True, False])
+def test_weights_that_are_in_no_hash_are_refused(tmp_path, where, safe):
+    """Whoever changed them changed what a model predicts, under the same SHA-256."""
+    folder = text_folder(tmp_path / "bert", safe=safe)
+    name = "model.safetensors" if safe else "pytorch_model.bin"
+    part = folder / (where if "." in where[2:] else where + Path(name).suffix)
+    part.parent.mkdir(exist_ok=True)
+    (folder / name).rename(part)
+    (folder / f"x{Path(name).suffix}").touch()  # so that these are looked for
+    inside = os.path.relpath(part, folder)
+    index = {"metadata": {}, "weight_map": {"embeddings.word_embeddings.weight": inside}}
+    (folder / f"{name}.index.json").write_text(json.dumps(index))
+    with pytest.raises(DataError, match=f"some of its weights are in '{inside}'"):
+        load(str(folder), TEXTS)
+    (folder / f"{name}.index.json").unlink()
+    config = json.loads((folder / "config.json").read_text()) | {"transformers_weights": inside}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(DataError, match=f"some of its weights are in '{inside}'"):
+        load(str(folder), TEXTS)
+
+
+def test_weights_in_several_files_of_the_folder_are_read(tmp_path):
+    from transformers import AutoModel
+
+    folder = text_folder(tmp_path / "bert")
+    before = load(str(folder), TEXTS).encode(["good film"])
+    model = AutoModel.from_pretrained(folder)
+    (folder / "model.safetensors").unlink()
+    model.save_pretrained(folder, max_shard_size="4KB")
+    assert len(list(folder.glob("*.safetensors"))) > 1
+    np.testing.assert_array_equal(load(str(folder), TEXTS).encode(["good film"]), before)
+
+
 def pipe_at(path):
     path.unlink(missing_ok=True)
     os.mkfifo(path)

@@ -164,11 +164,35 @@ def load(
 
 def hash_of(folder: Path) -> str:
     """Return one hash of the weights and of the files that say how to use them."""
+    return digest((name, folder / name) for name in _hashed(folder))
+
+
+def _hashed(folder: Path) -> set[str]:
     names = sorted(path.name for path in folder.iterdir() if path.is_file())
     weights = [name for name in names if name.endswith(".safetensors")]
     weights = weights or [name for name in names if name.endswith(".bin")]
-    about = [name for name in names if name.endswith((".json", ".txt", ".model"))]
-    return digest((name, folder / name) for name in {*weights, *about})
+    return {*weights, *(name for name in names if name.endswith((".json", ".txt", ".model")))}
+
+
+def _check_weights(folder: Path, described: dict[str, Any], single: str) -> None:
+    """Refuse weights that are in no hash: a description may name files of any folder.
+
+    Args:
+        folder: of the model.
+        described: its config.json.
+        single: the file of the weights, where they are in one.
+    """
+    first = described.get("transformers_weights")
+    if first is None:
+        first = single if (folder / single).is_file() else f"{single}.index.json"
+    parts = _json(folder / str(first)).get("weight_map") if str(first).endswith("json") else None
+    hashed = _hashed(folder)
+    for name in (first, *(parts.values() if isinstance(parts, dict) else ())):
+        if str(name) not in hashed and (folder / str(name)).exists():
+            raise DataError(
+                f"{folder}: some of its weights are in {name!r}; all of them must be .safetensors, "
+                "or all .bin, in the folder itself"
+            )
 
 
 def _encodes(folder: Path) -> tuple[str, ...]:
@@ -190,6 +214,7 @@ def _model(folder: Path, *optional: str) -> tuple[Any, list[str]]:
     if layers > DEEPEST:
         raise DataError(f"{folder}: its config.json asks for {layers:,} layers")
     safe = any(folder.glob("*.safetensors"))
+    _check_weights(folder, described, "model.safetensors" if safe else "pytorch_model.bin")
     model, loading = AutoModel.from_pretrained(
         folder, trust_remote_code=False, local_files_only=True, use_safetensors=safe,
         weights_only=True, dtype=torch.float32, output_loading_info=True,
