@@ -75,7 +75,8 @@ def read_arrays(path: Path) -> dict[str, Array]:
             file = np.load(stream, allow_pickle=False)
             if not isinstance(file, np.lib.npyio.NpzFile):
                 raise ValueError("one array")
-            check_archive(file.zip)
+            with zipfile.ZipFile(stream) as archive:
+                check_archive(archive)
             members = {name: file[name] for name in file.files}
     except UNREADABLE as error:
         reason = str(error).partition("\n")[0].partition(" when allow_pickle")[0]
