@@ -8,6 +8,8 @@ from noiseproof.train import Epoch
 
 #: Of published data sets that nobody has recorded the fingerprint of.
 UNKNOWN = "f" * 64
+#: So many that every share of six digits is one of samples.
+SAMPLES = 1_000_000
 
 
 def made(cell, accuracy, memorised=0.1, status="done"):
@@ -19,11 +21,11 @@ def made(cell, accuracy, memorised=0.1, status="done"):
             number=n,
             lr=0.01,
             loss=1 / n,
-            train_accuracy=0.5,
+            train_accuracy=0.9 * n / epochs,
             clean_part=0.9 * n / epochs,
             corrupted_part=memorised * n / epochs if noisy else None,
-            recovered=0.5 if noisy else None,
-            test_accuracy=accuracy - 0.1 * (1 - n / epochs),
+            recovered=0.1 if noisy else None,
+            test_accuracy=round(max(0, accuracy - 0.1 * (1 - n / epochs)), 6),
             seconds=0.5,
         )
         for n in range(1, epochs + 1)
@@ -39,8 +41,8 @@ def made(cell, accuracy, memorised=0.1, status="done"):
         noise=cell.noise,
         noise_rate=float(cell.noise.split(":")[1]) if noisy else 0.0,
         noise_hash="e" * 64,
-        train_samples=1442,
-        test_samples=355,
+        train_samples=SAMPLES,
+        test_samples=SAMPLES,
         seed=cell.seed,
         status=status,
         failure="" if status == "done" else "the loss is nan in step 7",

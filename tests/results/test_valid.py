@@ -6,6 +6,7 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from made_records import identified, made
 
 from noiseproof.bench import load_grid
 from noiseproof.errors import DataError
+from noiseproof.noise import parse
 from noiseproof.results import Record, Store
 from noiseproof.results.pack import SUFFIX, pack
 from noiseproof.results.valid import identity_of
@@ -27,8 +29,8 @@ DAMAGES = {
     "fingerprint": ["0" * 64, "", "x" * 64, None],
     "dataset": [None, 3, ["digits"]],
     "loss": ["AGCE(a=1, q=2)", None, 3],
-    "noise": [None, 0.4],
-    "noise_rate": NUMBERS,
+    "noise": [None, 0.4, "none", "symmetric:0.2", "pair-flip:0.7", "symmetric:x", "symmetric:7"],
+    "noise_rate": [*NUMBERS, 0, 0.79, 0.8000001],
     "noise_hash": ["0" * 64, "", None],
     "recipe": [{}, None, [], {"network": 3}, VALUES["recipe"] | {"epochs": 1},
                VALUES["recipe"] | {"lr": 0.5}, VALUES["recipe"] | {"name": [1]},
@@ -38,11 +40,11 @@ DAMAGES = {
     "status": ["failed", "finished", "", None, 1],
     "failure": ["the loss is nan", None, 3],
     "train_samples": [0, -1, 1.5, "1442", None],
-    "test_samples": [0, None],
+    "test_samples": [0, None, 355],
     "seconds": [-1, float("nan"), "1", None, 1e300],
     "machine": [None, "cpu", []],
     "noiseproof": [None, 1],
-    "matrix": ["0", None, 1],
+    "matrix": ["0", None, 1, "0" * 64],
     "history": [None, {}, [], [{}], [None], VALUES["history"][:-1],
                 VALUES["history"] + VALUES["history"][-1:], VALUES["history"][::-1]],
     "last": [VALUES["history"][0], None, {}],
@@ -52,9 +54,12 @@ EPOCH = {
     "number": [0, 2, "1", None],
     "lr": [-1, "x", None],
     "loss": [float("nan"), "1", None],
-    "test_accuracy": NUMBERS,
-    "train_accuracy": [n for n in NUMBERS if n is not None],
-    "corrupted_part": [n for n in NUMBERS if n is not None],
+    "test_accuracy": [*NUMBERS, 0.6500001],
+    "train_accuracy": [*NUMBERS, 0.9, 0],
+    "clean_part": [n for n in NUMBERS if n is not None] + [0.001],
+    "corrupted_part": [*NUMBERS, 0.95],
+    "recovered": [*NUMBERS, 0.9999],
+    "held_out": [0.5],
     "seconds": [-1, None],
 }
 
@@ -85,6 +90,22 @@ def test_an_impossible_record_is_refused(name, values):
     with pytest.raises(DataError) as error:
         Record.from_dict(values)
     assert len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("noise", ["none", "symmetric:0.003", "symmetric:0.5", "pair-flip:0.3"])
+def test_whatever_share_a_noise_makes_wrong_is_believed(noise, exact):
+    record = replace(made(CELL, 0.75), dataset="mine", fingerprint="a" * 64, noise=noise)
+    recipe = replace(CELL.recipe, exact=exact)
+    record = replace(record, recipe=recipe, recipe_hash=recipe.hash)
+    for seed in range(20):
+        for samples, classes in ((3, 2), (20, 10), (500, 3), (3000, 100)):
+            labels = np.arange(samples) % classes
+            rate = parse(noise, classes).apply(labels, seed=seed, exact=exact).rate
+            row = {} if rate else {"corrupted_part": None, "recovered": None}
+            history = tuple(replace(epoch, **row) for epoch in record.history)
+            drawn = replace(record, noise_rate=rate, train_samples=samples, history=history)
+            assert Record.from_dict(identified(drawn).to_dict()).noise_rate == rate
 
 
 def test_a_store_counts_what_is_damaged_and_averages_the_rest(tmp_path):

@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from noiseproof.errors import DataError
+from noiseproof.known import KNOWN
 from noiseproof.train import Recipe
 
 STATUSES = ("done", "failed")
@@ -15,6 +17,12 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 _MOST = 1e300
 #: Three centuries, in seconds.
 _CENTURIES = 1e10
+#: Noises whose rate is the share of wrong labels that is expected.
+_BY_RATE = ("symmetric", "pair-flip")
+#: Standard deviations from it, and labels besides, at which a share is not believed.
+_FAR, _FEW = 6, 10
+#: Of a share, at most.
+_ROUNDING = 1e-9
 
 
 def _is_number(value: Any) -> bool:
@@ -128,10 +136,58 @@ def check_outcome(values: Mapping[str, Any], recipe: Recipe) -> None:
         raise DataError(_say_epochs(numbers, expected, epochs))
     if bool(recipe.held_out) != any(row.get("held_out") is not None for row in history) and history:
         raise DataError("a share of held-out labels, but none were held out, or the reverse")
+    _check_noise(values, recipe)
+    for row in history:
+        _check_shares(row, values, recipe)
     best = max(history, key=lambda row: row["test_accuracy"], default=None)
     for name, row in (("last", history[-1] if history else None), ("best", best)):
         if values.get(name, row) != row:
             raise DataError(f"the {name} epoch is not that of the history")
+
+
+def _check_noise(values: Mapping[str, Any], recipe: Recipe) -> None:
+    """Raise DataError for a share of wrong labels that is not the noise's, which no hash holds."""
+    noise, rate, samples = values["noise"], values["noise_rate"], values["train_samples"]
+    kind, _, rest = noise.partition(":")
+    if values["matrix"] and kind != "matrix":
+        raise DataError(f"the hash of a matrix, but the noise is {_short(noise)}")
+    _check_count("noise_rate", rate, samples)
+    if kind not in ("none", *_BY_RATE):
+        return
+    try:
+        expected = float(rest) if kind in _BY_RATE else 0.0
+        deviation = math.sqrt(expected * (1 - expected) / samples)
+    except ValueError:
+        raise DataError(f"noise is {_short(noise)}") from None
+    # An exact number is rounded in each class, and there may be as many classes as samples.
+    classes = len(KNOWN[values["dataset"]].classes) if values["dataset"] in KNOWN else samples
+    slack = (_FEW + (classes if recipe.exact else 0)) / samples if expected else 0
+    if not abs(rate - expected) <= _FAR * deviation + slack:
+        raise DataError(f"noise_rate is {rate} with noise {_short(noise)}")
+
+
+def _check_shares(row: Mapping[str, Any], values: Mapping[str, Any], recipe: Recipe) -> None:
+    """Raise DataError for shares of an epoch that no count of samples gives."""
+    where = f" in epoch {row['number']}"
+    _check_count("test_accuracy", row["test_accuracy"], values["test_samples"], where)
+    _check_count("held_out", row.get("held_out") or 0, recipe.held_out, where)
+    right, wrong, recovered = (row[n] for n in ("clean_part", "corrupted_part", "recovered"))
+    if (wrong is None) != (recovered is None) or (wrong is not None and not values["noise_rate"]):
+        raise DataError(f"shares of wrong labels where there are none{where}, or the reverse")
+    parts = [part for part in (right, wrong) if part is not None]
+    mean = row["train_accuracy"]
+    if (mean is None) != (not parts) or (
+        parts and not min(parts) - _ROUNDING <= mean <= max(parts) + _ROUNDING
+    ):
+        raise DataError(f"train_accuracy is {mean}{where}, which is not between its parts")
+    if (wrong or 0) + (recovered or 0) > 1 + _ROUNDING:
+        raise DataError(f"corrupted_part and recovered are more than all{where}")
+
+
+def _check_count(name: str, share: float, samples: int, where: str = "") -> None:
+    count = share * samples
+    if abs(count - round(count)) > _ROUNDING * max(1, samples):
+        raise DataError(f"{name} is {share}{where}, which is no share of {samples} samples")
 
 
 def _say_epochs(numbers: list[int], expected: list[int], epochs: int) -> str:
