@@ -160,6 +160,26 @@ def test_unknown_methods_are_refused_by_name():
         aggregate(answers, "majorty")
 
 
+@pytest.mark.parametrize(("classes", "each"), [(2, 3), (2, 5), (5, 2), (5, 3), (5, 5)])
+def test_a_majority_is_as_likely_right_as_it_says_and_so_are_the_answers(classes, each):
+    true = np.random.default_rng(0).integers(0, classes, 1000)
+    answers = ask_crowd(true, np.linspace(0.55, 0.9, 10), each, seed=1)
+    soft = aggregate(answers, "majority")
+    votes, told = answers.votes, soft.argmax(axis=1)
+    assert (votes[np.arange(1000), told] == votes.max(axis=1)).all()
+    assert soft.max(axis=1).mean() == pytest.approx((told == true).mean(), abs=0.03)
+    right = (answers.code == true[answers.item]).mean()
+    assert soft[answers.item, answers.code].mean() == pytest.approx(right, abs=0.03)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_single_answers_do_not_tell_who_is_right(method):
+    answers = ask_crowd(blobs(300, 3)[1], [0.9, 0.5, 0.4], 1)
+    pytest.importorskip("crowdkit")
+    with pytest.raises(DataError, match="no item has two answers"):
+        aggregate(answers, method)
+
+
 @pytest.mark.parametrize("method", ["majority", "dawid-skene", "one-coin"])
 def test_the_methods_of_crowd_kit(method):
     pytest.importorskip("crowdkit")

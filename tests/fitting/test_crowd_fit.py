@@ -209,6 +209,15 @@ def test_recalls_and_accuracy_go_by_the_same_answers(fitted):
     assert recalls @ share == pytest.approx(fitted.noisy.value)
 
 
+@pytest.mark.parametrize("rows", [60, 120])
+def test_single_answers_are_not_believed_by_themselves(rows):
+    first = ANSWERS.drop_duplicates("item")
+    some = first[first["item"] < rows]
+    found = nf.fit(X[:rows], answers=some, **QUICK)
+    right = (some["label"].to_numpy() == TRUE[:rows][some["item"]]).mean()
+    assert found.crowd is None if rows < 100 else abs(found.crowd.accuracy - right) < 0.15
+
+
 def test_aggregation_by_crowd_kit():
     pytest.importorskip("crowdkit")
     found = nf.fit(X, answers=ANSWERS, aggregation="majority", **QUICK)

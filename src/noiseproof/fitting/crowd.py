@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from noiseproof.crowd.aggregate import aggregate, check_method
+from noiseproof.crowd.aggregate import MAJORITY, aggregate, check_method
 from noiseproof.crowd.annotators import together, unseen
 from noiseproof.crowd.answers import Answers
 from noiseproof.crowd.ask import ask
@@ -30,6 +30,10 @@ from noiseproof.progress import Progress
 
 #: Agree by the answers and the features.
 FEATURES = "features"
+#: Said where neither answers nor features tell who is right: answers would confirm themselves.
+SINGLE = (
+    f"fewer than {FEW} items, one answer each, do not tell how good annotators are: a plain fit"
+)
 #: Decays of the linear models that agree on labels: their mean is steadier than the best one.
 DECAYS = (3e-2, 1e-2, 3e-3)
 
@@ -78,7 +82,7 @@ def consult(
     checked: Checked | None,
     progress: Progress,
 ) -> Crowd | None:
-    """Agree on labels and judge the annotators; None if there are not several.
+    """Agree on labels and judge the annotators; None if nothing tells how good they are.
 
     Args:
         asked: the answers.
@@ -94,8 +98,13 @@ def consult(
         return None
     progress.step("agree on labels")
     answers = _answers(asked)
+    if method == FEATURES and answers.per_item == 1 and answers.items < FEW:
+        progress.say(SINGLE)
+        return None
     if method != FEATURES:
         consensus = Consensus.of(answers, aggregate(answers, method), checked)
+        if method == MAJORITY:  # it takes annotators for equally good
+            consensus = replace(consensus, annotators=agree(answers, checked=checked).annotators)
     elif answers.items < FEW:
         consensus = agree(answers, checked=checked)
     elif answers.one_sided and sparse.issparse(matrix):
