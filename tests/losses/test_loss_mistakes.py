@@ -149,3 +149,68 @@ def test_a_value_that_is_no_function_of_one_probability(value, says):
 
     with pytest.raises(ParameterError, match=says):
         Own()
+
+
+# What a tensor may hold, besides the numbers that are asked for.
+ODD = {
+    "complex": lambda x: x.to(torch.complex64),
+    "float8": lambda x: x.to(torch.float8_e4m3fn),
+    "uint16": lambda x: x.abs().to(torch.uint16),
+    "bool": lambda x: x != 0,
+    "meta": lambda x: x.to("meta"),
+    "learnt": lambda x: x.float().requires_grad_(),
+    "no classes": lambda x: x[..., :0],
+    "ragged": lambda x: [x.tolist(), [1.0]],
+    "quantized": lambda x: torch.quantize_per_tensor(x.float(), 0.1, 0, torch.qint8),
+}
+ODD_OPTIONS = [
+    {"ignore_index": 10**30},
+    {"ignore_index": -(10**30)},
+    {"reduction": np.array(["mean", "sum"])},
+    {"weight": torch.ones(3, device="meta")},
+    {"weight": torch.ones(3).to(torch.float8_e4m3fn)},
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*(quantize_per_tensor|torch.ao)")
+@pytest.mark.parametrize("text", ["CE", "AGCE(a=1, q=0.5)", "NCE + MAE", "EpsSoftmax(CE)", "NLNL"])
+def test_odd_numbers_are_read_or_refused_in_one_line(text):
+    loss, soft, w, W = nf.loss(text), Z.softmax(1), torch.rand(4), torch.randn(3, 3)
+    ignored = torch.full((4,), -100)
+    calls = [lambda given=given: nf.loss(text, **given)(Z, Y) for given in ODD_OPTIONS]
+    for odd in ODD.values():
+        calls += [
+            lambda odd=odd: loss(odd(Z), Y),
+            lambda odd=odd: loss(odd(Z), ignored),
+            lambda odd=odd: loss(Z, odd(soft)),
+            lambda odd=odd: loss(Z, Y, odd(w)),
+            lambda odd=odd: loss(Z, soft, odd(w)),
+            lambda odd=odd: loss.derivatives(odd(Z), Y),
+            lambda odd=odd: loss.derivatives(Z, odd(soft)),
+            lambda odd=odd: loss.derivatives(Z, Y, odd(w)),
+            lambda odd=odd: nf.linear_loss(odd(Z), W, Y, loss),
+            lambda odd=odd: nf.linear_loss(odd(Z), odd(W), Y, loss),
+            lambda odd=odd: nf.linear_loss(Z, odd(W), ignored, loss),
+            lambda odd=odd: nf.linear_loss(Z, W, Y, loss, odd(torch.randn(3))),
+            lambda odd=odd: nf.linear_loss(Z, W, Y, loss, sample_weight=odd(w)),
+        ]
+    said = []
+    for call in calls:
+        try:
+            call()
+        except NoiseproofError as error:
+            said.append(str(error))
+    assert 50 < len(said) < len(calls)
+    assert not any("\n" in line for line in said)
+
+
+@pytest.mark.parametrize("text", ["AGCE(a=1, q=0.5)", "NLNL"], ids=["in blocks", "by logits"])
+def test_a_linear_loss_multiplies_what_a_linear_layer_does(text):
+    h, W = torch.randn(4, 5), torch.randn(3, 5)
+    for odd in (torch.float64, torch.bfloat16, torch.int64, torch.complex64):
+        for given in ((h.to(odd), W), (h, W.to(odd))):
+            with pytest.raises(ShapeError, match="expected one floating type, got hidden torch"):
+                nf.linear_loss(*given, Y, nf.loss(text))
+    with torch.autocast("cpu", torch.bfloat16):
+        nf.linear_loss(h.bfloat16(), W, Y, nf.loss(text))
+        assert nf.linear_loss(h.double(), W.double(), Y, nf.loss(text)).dtype == torch.float64

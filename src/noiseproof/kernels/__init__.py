@@ -19,6 +19,7 @@ from noiseproof.kernels.blocked import Block, Scale, by_blocks, least_divisor, l
 from noiseproof.kernels.linear import linear_pass
 from noiseproof.kernels.rows import Classes, Summand, Sums, row_block
 from noiseproof.kernels.small import (
+    FLOATS,
     SMALL,
     TINY,
     is_near,
@@ -41,6 +42,7 @@ from noiseproof.kernels.state import (
 from noiseproof.kernels.statistics import LogSum, PowerSum, Statistic
 
 __all__ = [
+    "FLOATS",
     "SMALL",
     "TINY",
     "Block",

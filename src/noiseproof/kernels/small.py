@@ -17,6 +17,9 @@ SMALL = 2**14
 # label's and sums.
 TINY = 2**11
 
+#: What logits may be; torch computes nothing in narrower ones.
+FLOATS = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
+
 # nll_loss must ignore some number. Not the least integer, which a missing value is cast to.
 _NO_LABEL = -0x5BD1E9955BD1E995
 
@@ -28,7 +31,7 @@ def is_small(z: Tensor, target: Tensor) -> bool:
         and z.is_cpu
         and z.dim() == 2
         and 0 < z.numel() <= SMALL
-        and z.is_floating_point()
+        and z.dtype in FLOATS
         and type(target) is Tensor
         and target.is_cpu
         and target.layout is torch.strided

@@ -307,7 +307,7 @@ class Loss(Written, nn.Module):
         spread = (losses * spread_evenly(z, self.infinite)).sum(-1)
         rows = (1 - smoothing) * picked(losses, y) + smoothing * spread
         if batch.w is not None:
-            rows = counted(rows, batch.w.to(rows.dtype))
+            rows = counted(rows, batch.w)
         if valid is not None:
             rows = torch.where(valid, rows, 0)
         # The class weights are in the rows already; the mean still divides by those of the labels.
@@ -327,8 +327,7 @@ class Loss(Written, nn.Module):
             t = t * (1 - self.label_smoothing) + self.label_smoothing * even
         if self.weight is not None:
             t = t * class_weights(z, self.weight)
-        w = None if batch.w is None else batch.w.to(compute_dtype(z))
-        scale = scale_of(self.reduction, w, None, len(z))
+        scale = scale_of(self.reduction, batch.w, None, len(z))
         rows = (t * self.class_rows(z)).sum(-1)
         return reduced(rows, self.reduction, scale, rows.shape)
 

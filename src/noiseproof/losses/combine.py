@@ -261,12 +261,17 @@ def _shared_options(losses: Sequence[Loss]) -> dict[str, Any]:
     for other in others:
         for name, mine in first.items():
             theirs = other[name]
-            both = isinstance(mine, Tensor) and isinstance(theirs, Tensor)
-            if not (torch.equal(mine, theirs) if both else mine is theirs or mine == theirs):
+            if not (mine is theirs or _equal(mine, theirs)):
                 raise ParameterError(
                     f"cannot add losses with different `{name}`; set it on both or on neither"
                 )
     return first
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if not (isinstance(one, Tensor) and isinstance(other, Tensor)):
+        return bool(one == other) if type(one) is type(other) else False
+    return one.device == other.device and not one.is_meta and torch.equal(one, other)
 
 
 def _positive(factor: float, term: Loss) -> float:

@@ -96,10 +96,12 @@ class Declared:
             check_class_weights(given, negative=self.is_cross_entropy)
         if name == "label_smoothing":
             return checked(name, given, Interval(at_least=0, at_most=1))
-        if name == "reduction" and given not in ("none", "mean", "sum"):
+        if name == "reduction" and str(given) not in ("none", "mean", "sum"):
             raise ParameterError(f"expected reduction none, mean or sum, got {given!r}")
         if name == "ignore_index" and (isinstance(given, bool) or not isinstance(given, int)):
             raise ParameterError(f"expected `ignore_index` to be an int, got {given!r}")
+        if name == "ignore_index" and not -(2**63) <= given < 2**63:
+            raise ParameterError(f"expected `ignore_index` to be an int of 64 bits, got {given}")
         return given
 
     def settle(self) -> None:

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from noiseproof.errors import ParameterError, ShapeError
+from noiseproof.kernels import FLOATS
 from noiseproof.losses.targets import (
     check_dense,
     check_probabilities,
@@ -39,9 +40,9 @@ def derivatives(loss: "Loss", scores: Any, target: Any, weight: Any = None) -> D
     if loss.transforms:
         raise ParameterError(f"{loss} changes the logits: it has no derivatives in raw scores")
     in_torch = isinstance(scores, Tensor)
-    z, y = _tensor(scores), _tensor(target)
+    z, y = _tensor(scores), _tensor(target).detach()
     check_dense(scores=z, target=y)
-    if z.dim() != 2 or not z.is_floating_point():
+    if z.dim() != 2 or z.dtype not in FLOATS or z.shape[1] == 0:
         raise ShapeError(f"expected scores (N, K), got {z.dtype} of shape {tuple(z.shape)}")
     soft = y.is_floating_point()
     if y.shape != (z.shape if soft else z.shape[:1]) or y.is_complex():
@@ -55,7 +56,7 @@ def derivatives(loss: "Loss", scores: Any, target: Any, weight: Any = None) -> D
     if w is not None:
         if not w.is_nested and w.shape != z.shape[:1]:
             raise ShapeError(f"expected a weight for each of {len(z)} rows, got {tuple(w.shape)}")
-        w = sample_weights(w, z.shape[:1]).detach().to(compute_dtype(z))
+        w = sample_weights(w, z.shape[:1], z).detach()
     z = z.detach().to(compute_dtype(z))
     if not soft:
         y, valid = without_ignored(y.long(), z.shape[1], loss.ignore_index)
@@ -121,7 +122,10 @@ def mixture(loss: "Loss", z: Tensor, y: Tensor) -> Tensor:
 def _tensor(x: Any) -> Tensor:
     if isinstance(x, Tensor):
         return x
-    array = np.asarray(x)
+    try:
+        array = np.asarray(x)
+    except ValueError:
+        raise ShapeError(f"expected an array of numbers, got a ragged {type(x).__name__}") from None
     if array.dtype.kind not in "fiub":
         raise ShapeError(f"expected an array of numbers, got {type(x).__name__} of {array.dtype}")
     if any(stride < 0 for stride in array.strides) or not array.flags.writeable:

@@ -14,7 +14,6 @@ from noiseproof.losses.reduction import reduced, scale_of, total_weight
 from noiseproof.losses.targets import (
     check_dense,
     check_probabilities,
-    compute_dtype,
     not_a_tensor,
     row_weights,
     sample_weights,
@@ -59,15 +58,17 @@ def linear_loss(
     """
     _check(hidden, weight, target, bias, loss, block_rows)
     shape, classes = hidden.shape[:-1], len(weight)
-    h = hidden.reshape(-1, hidden.shape[-1])
+    h = hidden.flatten(0, -2) if hidden.dim() > 1 else hidden.unsqueeze(0)
     soft = target.is_floating_point()
     y = target.reshape(-1, classes) if soft else target.reshape(-1).long()
-    w = None if sample_weight is None else sample_weights(sample_weight, shape).reshape(-1)
+    w = None
+    if sample_weight is not None:
+        w = sample_weights(sample_weight, shape, hidden).reshape(-1)
     if _goes_by_logits(loss, h, weight, y, w):
         value: Tensor = Loss.__call__(loss, linear(h, weight, bias), y, w)
         return value.reshape(shape) if loss.reduction == "none" else value
     device = hidden.device.type
-    if torch.is_autocast_enabled(device):
+    if torch.is_autocast_enabled(device) and hidden.dtype != torch.float64:
         low = torch.get_autocast_dtype(device)
         h, weight = h.to(low), weight.to(low)
         bias = None if bias is None else bias.to(low)
@@ -98,8 +99,7 @@ def _prepared(
             raise ParameterError("ignore_index is for class indices, not for class probabilities")
         if not loss.is_cross_entropy:
             check_probabilities(y)
-        wide = None if w is None else w.to(compute_dtype(z))
-        scale = scale_of(loss.reduction, wide, None, len(y))
+        scale = scale_of(loss.reduction, w, None, len(y))
         return scale, y, _mixture_block(loss)
     y, valid = without_ignored(y, len(weight), loss.ignore_index)
     weights = row_weights(z, y, valid, loss.weight, w)
@@ -193,6 +193,9 @@ def _check(
             f"expected hidden (..., d) and weight (K, d), got {tuple(hidden.shape)} and "
             f"{tuple(weight.shape)}"
         )
+    _check_dtypes(hidden=hidden, weight=weight, **({} if bias is None else {"bias": bias}))
+    if len(weight) == 0:
+        raise ShapeError("expected weight (K, d) of one class at least, got none")
     labels = hidden.shape[:-1]
     shape = (*labels, len(weight)) if target.is_floating_point() else labels
     if target.shape != shape or target.is_complex():
@@ -202,5 +205,16 @@ def _check(
         )
     if bias is not None and bias.shape != weight.shape[:1]:
         raise ShapeError(f"expected bias of shape ({len(weight)},), got {tuple(bias.shape)}")
-    if block_rows is not None and block_rows < 1:
-        raise ParameterError(f"expected `block_rows` >= 1, got {block_rows}")
+    if block_rows is not None and not (isinstance(block_rows, int) and block_rows >= 1):
+        raise ParameterError(f"expected `block_rows` to be an int >= 1, got {block_rows!r}")
+
+
+def _check_dtypes(**given: Tensor) -> None:
+    """Say what torch's linear layer would not multiply."""
+    dtypes, device = {x.dtype for x in given.values()}, given["hidden"].device.type
+    mixed = len(dtypes) > 1
+    if mixed and device != "meta" and torch.float64 not in dtypes:
+        mixed = not torch.is_autocast_enabled(device)  # which narrows them all
+    if mixed or not dtypes <= set(kernels.FLOATS):
+        said = ", ".join(f"{name} {x.dtype}" for name, x in given.items())
+        raise ShapeError(f"expected one floating type, got {said}")

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from noiseproof.errors import InputTypeError, ParameterError, ShapeError, TargetError
-from noiseproof.kernels import is_plain
+from noiseproof.kernels import FLOATS, is_plain
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ def as_batch(logits: Tensor, target: Tensor, sample_weight: Tensor | None, plane
     if not (isinstance(logits, Tensor) and isinstance(target, Tensor)):
         raise not_a_tensor(logits=logits, target=target)
     check_dense(logits=logits, target=target)
-    if logits.dim() == 0 or not logits.is_floating_point():
+    if logits.dim() == 0 or logits.dtype not in FLOATS:
         raise ShapeError(
             f"expected logits (N, K), (N, K, d1, ...) or (K,) of a floating type, "
             f"got {logits.dtype} of shape {tuple(logits.shape)}"
@@ -49,16 +49,19 @@ def as_batch(logits: Tensor, target: Tensor, sample_weight: Tensor | None, plane
         and target.dtype == torch.int64
         and target.shape == logits.shape[:1]
         and sample_weight is None
+        and logits.shape[1] > 0
     ):
         return Batch(logits, target, None, target.shape, False)
     class_dim = 0 if logits.dim() == 1 else 1
+    if logits.shape[class_dim] == 0:
+        raise ShapeError(f"expected logits of one class at least, got {tuple(logits.shape)}")
     unreduced = logits.shape[:class_dim] + logits.shape[class_dim + 1 :]
     soft = target.is_floating_point()
     if target.shape != (logits.shape if soft else unreduced) or target.is_complex():
         raise _wrong_shape(logits, target, unreduced)
     if not soft and target.dtype != torch.int64:
         target = target.long()
-    w = None if sample_weight is None else sample_weights(sample_weight, unreduced)
+    w = None if sample_weight is None else sample_weights(sample_weight, unreduced, logits)
     if logits.dim() == 2:
         return Batch(logits, target, w, unreduced, soft)
     if planes and not soft and logits.dim() > 2 and logits.is_contiguous():
@@ -81,8 +84,9 @@ def check_dense(**given: Tensor) -> None:
     """Say which of the tensors is not a dense one, or is on another device than the first."""
     first = next(iter(given))
     for name, x in given.items():
-        if x.is_nested or x.layout is not torch.strided:
-            kind = "a nested tensor" if x.is_nested else f"layout {x.layout}"
+        if x.is_nested or x.is_quantized or x.layout is not torch.strided:
+            strange = "a nested" if x.is_nested else "a quantized" if x.is_quantized else ""
+            kind = f"{strange} tensor" if strange else f"layout {x.layout}"
             raise ShapeError(f"expected {name} to be a dense tensor, got {kind}")
         if x.device != given[first].device:
             raise ShapeError(
@@ -111,15 +115,18 @@ def _wrong_shape(logits: Tensor, target: Tensor, unreduced: torch.Size) -> Shape
     )
 
 
-def sample_weights(w: Tensor, unreduced: torch.Size) -> Tensor:
-    """Return the weights of the rows, checked."""
+def sample_weights(w: Tensor, unreduced: torch.Size, logits: Tensor) -> Tensor:
+    """Return the weights of the rows, checked, in the dtype that the loss is computed in."""
     if not isinstance(w, Tensor):
         raise not_a_tensor(sample_weight=w)
-    check_dense(sample_weight=w)
+    check_dense(logits=logits, sample_weight=w)
+    if w.is_complex():
+        raise ShapeError(f"expected sample_weight of real numbers, got {w.dtype}")
     if w.shape != unreduced:
         raise ShapeError(
             f"expected sample_weight of shape {tuple(unreduced)}, got {tuple(w.shape)}"
         )
+    w = w.to(compute_dtype(logits))
     if w.device.type == "cpu" and is_plain(w) and bool((w < 0).any()):
         raise ParameterError("expected sample_weight >= 0 everywhere")
     return w
@@ -152,7 +159,6 @@ def row_weights(
     """Return what each row counts before the reduction, or ``None`` where all count one."""
     w = None if weight is None else class_weights(z, weight)[y]
     if sample is not None:
-        sample = sample.to(compute_dtype(z))
         w = sample if w is None else w * sample
     if valid is not None:
         return valid.to(compute_dtype(z)) if w is None else w * valid
@@ -174,7 +180,7 @@ def check_class_weights(weight: Any, negative: bool) -> None:
         )
     if negative or weight.device.type != "cpu" or not is_plain(weight):
         return
-    if not bool((weight >= 0).all()):  # NaN neither
+    if not bool((weight.to(compute_dtype(weight)) >= 0).all()):  # NaN neither
         raise ParameterError("expected class weights >= 0 everywhere")
 
 
@@ -194,6 +200,11 @@ def class_weights(z: Tensor, weight: Tensor) -> Tensor:
     if weight.shape != z.shape[1:2]:
         raise ShapeError(
             f"expected a weight for each of {z.shape[1]} classes, got shape {tuple(weight.shape)}"
+        )
+    if weight.device != z.device:
+        raise ShapeError(
+            f"expected logits and class weights on one device, got {z.device} and {weight.device}: "
+            f"move the loss, loss.to({str(z.device)!r})"
         )
     return weight.to(compute_dtype(z))
 
