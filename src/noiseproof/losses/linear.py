@@ -206,7 +206,7 @@ def _check(
     if bias is not None and bias.shape != weight.shape[:1]:
         raise ShapeError(f"expected bias of shape ({len(weight)},), got {tuple(bias.shape)}")
     if block_rows is not None and not (isinstance(block_rows, int) and block_rows >= 1):
-        raise ParameterError(f"expected `block_rows` to be an int >= 1, got {block_rows!r}")
+        raise ParameterError(f"expected `block_rows` >= 1, got {block_rows!r}")
 
 
 def _check_dtypes(**given: Tensor) -> None:
