@@ -178,7 +178,9 @@ def test_records_of_one_cell_that_disagree_are_not_believed(record, tmp_path):
     for number, wrong in enumerate([*others, rate, failed]):
         folder = tmp_path / str(number)
         Store(folder / "a").put(record)
-        Store(folder / "b").put(replace(record, seconds=record.seconds + 1))  # agrees
+        slower = replace(record.history[0], seconds=record.history[0].seconds + 1)
+        history = (slower, *record.history[1:])
+        Store(folder / "b").put(replace(record, history=history, seconds=record.seconds + 1))
         Store(folder / "b").put(other)
         store = Store(folder)
         assert set(store.records()) == {record.key, other.key}

@@ -29,7 +29,8 @@ DAMAGES = {
     "fingerprint": ["0" * 64, "", "x" * 64, None],
     "dataset": [None, 3, ["digits"]],
     "loss": ["AGCE(a=1, q=2)", None, 3],
-    "noise": [None, 0.4, "none", "symmetric:0.2", "pair-flip:0.7", "symmetric:x", "symmetric:7"],
+    "noise": [None, 0.4, "none", "symmetric:0.2", "pair-flip:0.7", "symmetric:x", "symmetric:7",
+              "asymmetric:0.4", "asymmetric:0.4:released", "superclass:0.3", "superclass"],
     "noise_rate": [*NUMBERS, 0, 0.79, 0.8000001],
     "noise_hash": ["0" * 64, "", None],
     "recipe": [{}, None, [], {"network": 3}, VALUES["recipe"] | {"epochs": 1},
@@ -41,7 +42,7 @@ DAMAGES = {
     "failure": ["the loss is nan", None, 3],
     "train_samples": [0, -1, 1.5, "1442", None],
     "test_samples": [0, None, 355],
-    "seconds": [-1, float("nan"), "1", None, 1e300],
+    "seconds": [-1, float("nan"), "1", None, 1e300, 29],
     "machine": [None, "cpu", []],
     "noiseproof": [None, 1],
     "matrix": ["0", None, 1, "0" * 64],
@@ -194,3 +195,13 @@ def test_other_samples_in_the_same_cell_disagree(tmp_path):
     store.put(other)
     assert store.records() == {}
     assert len(store.disputes) == 1
+
+
+def test_fashion_mnist_that_is_mnists_content_is_reported(tmp_path):
+    cell = load_grid("mnist-symmetric").cells()[0]
+    for name, problems in (("mnist", 0), ("fashion-mnist", 1)):
+        store = Store(tmp_path / name)
+        store.put(replace(made(cell, 0.5), dataset=name))
+        assert len(verify_store(store).problems) == problems
+        (record,) = store.records().values()
+        assert record.place.data == cell.place.data

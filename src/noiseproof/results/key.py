@@ -58,7 +58,8 @@ def find_place(
         fingerprint = encoded
     elif is_known(dataset):
         published = KNOWN[dataset].fingerprint
-        fingerprint = (fingerprint or published) if published else dataset
+        if not fingerprint or (not published and is_as_published(dataset, fingerprint)):
+            fingerprint = published or dataset
     return Place(fingerprint, recipe_hash, loss, f"matrix:{matrix}" if matrix else noise)
 
 
@@ -74,11 +75,18 @@ def is_known(dataset: str) -> bool:
 def is_as_published(dataset: str, fingerprint: str) -> bool:
     """Return False where a data set has a published name and other content.
 
+    Where nobody has recorded the content, that of another data set is other content too.
+
     >>> is_as_published("digits", "f" * 64), is_as_published("reviews.csv", "f" * 64)
     (False, True)
+    >>> is_as_published("fashion-mnist", KNOWN["mnist"].fingerprint)
+    False
     """
-    published = KNOWN[dataset].fingerprint if is_known(dataset) else ""
-    return not published or fingerprint == published
+    if not is_known(dataset):
+        return True
+    if published := KNOWN[dataset].fingerprint:
+        return fingerprint == published
+    return all(fingerprint != entry.fingerprint for entry in KNOWN.values())
 
 
 def name_encoded(encoder: str, sha256: str, size: int, pictures: str) -> str:

@@ -19,6 +19,8 @@ _MOST = 1e300
 _CENTURIES = 1e10
 #: Noises whose rate is the share of wrong labels that is expected.
 _BY_RATE = ("symmetric", "pair-flip")
+#: Noises that leave some classes alone, so that it is less.
+_AT_MOST = ("asymmetric", "superclass")
 #: Standard deviations from it, and labels besides, at which a share is not believed.
 _FAR, _FEW = 6, 10
 #: Of a share, at most.
@@ -139,6 +141,8 @@ def check_outcome(values: Mapping[str, Any], recipe: Recipe) -> None:
     _check_noise(values, recipe)
     for row in history:
         _check_shares(row, values, recipe)
+    if not math.isclose(values["seconds"], math.fsum(row["seconds"] for row in history)):
+        raise DataError(f"seconds is {values['seconds']}, which is not the sum of the epochs'")
     best = max(history, key=lambda row: row["test_accuracy"], default=None)
     for name, row in (("last", history[-1] if history else None), ("best", best)):
         if values.get(name, row) != row:
@@ -152,17 +156,18 @@ def _check_noise(values: Mapping[str, Any], recipe: Recipe) -> None:
     if values["matrix"] and kind != "matrix":
         raise DataError(f"the hash of a matrix, but the noise is {_short(noise)}")
     _check_count("noise_rate", rate, samples)
-    if kind not in ("none", *_BY_RATE):
+    if kind not in ("none", *_BY_RATE, *_AT_MOST):
         return
     try:
-        expected = float(rest) if kind in _BY_RATE else 0.0
+        expected = 0.0 if kind == "none" else float(rest.partition(":")[0])
         deviation = math.sqrt(expected * (1 - expected) / samples)
     except ValueError:
         raise DataError(f"noise is {_short(noise)}") from None
     # An exact number is rounded in each class, and there may be as many classes as samples.
     classes = len(KNOWN[values["dataset"]].classes) if values["dataset"] in KNOWN else samples
     slack = (_FEW + (classes if recipe.exact else 0)) / samples if expected else 0
-    if not abs(rate - expected) <= _FAR * deviation + slack:
+    away = rate - expected if kind in _AT_MOST else abs(rate - expected)
+    if not away <= _FAR * deviation + slack:
         raise DataError(f"noise_rate is {rate} with noise {_short(noise)}")
 
 
