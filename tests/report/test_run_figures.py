@@ -10,6 +10,7 @@ from matplotlib.text import Text
 from noiseproof.bench import load_grid
 from noiseproof.bench.collect import Collected
 from noiseproof.bench.figures import FIGURES, Material, gather
+from noiseproof.bench.grid import Row
 from noiseproof.bench.selection import Selection
 from noiseproof.cli import main
 from noiseproof.cli.figure import OF_RUNS
@@ -143,6 +144,28 @@ def test_hyperparameters_has_a_panel_a_family_and_a_line_a_value():
     assert sum(shown.values()) == len(grid.rows)
     assert drawn.remarks == ()
     assert split("AUL(a=3, p=0.1)") == ("AUL, p = 0.1", "a = 3")
+
+
+def test_hyperparameters_draws_every_row_that_has_runs():
+    rows = Row("MINE", "AGCE(a=1, q=2)"), Row("NEG", "NLNL", "nlnl"), Row("ONCE", "NLNL")
+    grid = dataclasses.replace(load_grid("digits-symmetric").select(seeds=[1]), rows=rows)
+    store = Made(grid, lambda cell: 0.5)
+    drawn = FIGURES["hyperparameters"][0](Material(Collected(grid, store.records()), store))
+    lines = [line.get_label() for ax in drawn.figure.axes for line in ax.get_lines()]
+    assert lines == ["a = 1", "NEG: NLNL", "ONCE: NLNL"]
+
+
+@pytest.mark.parametrize("name", ["memorisation", "hyperparameters"])
+def test_runs_that_are_measured_once_have_no_curve(name):
+    grid = load_grid("leaderboard-digits").select(rows=["CE"])
+    with pytest.raises(DataError, match=r"leaderboard-digits are measured once, .* no curve"):
+        FIGURES[name][0](Material(Collected(grid, {}), Made(grid, lambda cell: None)))
+    grid = dataclasses.replace(load_grid("digits-symmetric"), overrides={"epochs": 1})
+    store = Made(grid.select(["CE"], ["symmetric:0.8"], [1]), lambda cell: 0.5)
+    drawn = FIGURES[name][0](Material(Collected(grid, store.records()), store))
+    lines = [line for ax in drawn.figure.axes for line in ax.get_lines()]
+    assert [line.get_marker() for line in lines] == ["o"] * len(lines)
+    assert lines
 
 
 def test_an_embedding_keeps_what_is_near_near():

@@ -1,5 +1,6 @@
 """Figures of runs: each takes what it needs from a store and says what is missing."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from noiseproof.data import Dataset, TrainTest
 from noiseproof.errors import DataError
 from noiseproof.progress import SILENT, Progress
 from noiseproof.report import figures
+from noiseproof.report.figures.hyperparameters import split
 from noiseproof.report.figures.margin import Point
 from noiseproof.report.figures.tsne import Features
 from noiseproof.results import Record, Store, load_model
@@ -131,6 +133,7 @@ def gather(
 def memorisation(material: Material) -> Drawn:
     """Draw the accuracy on clean and on corrupted training labels by epoch."""
     grid = material.grid
+    _need_curves(material)
     panels = {
         noise: {row.name: material.seeds(row.name, noise) for row in grid.rows}
         for noise in grid.noises
@@ -145,8 +148,14 @@ def memorisation(material: Material) -> Drawn:
 def hyperparameters(material: Material) -> Drawn:
     """Draw the test accuracy by epoch, one line per parameter, under the last noise of the grid."""
     grid = material.grid
+    _need_curves(material)
     noise = grid.noises[-1]
-    runs = {row.loss: seeds for row in grid.rows if (seeds := material.seeds(row.name, noise))}
+    lines = Counter(split(row.loss) for row in grid.rows)  # trained by two methods, it is on two
+    runs = {
+        row.loss if lines[split(row.loss)] == 1 else f"{row.name}: {row.loss}": seeds
+        for row in grid.rows
+        if (seeds := material.seeds(row.name, noise))
+    }
     if not runs:
         raise DataError(_nothing(material, f"no run under {noise}", material.command()))
     return Drawn(figures.hyperparameters(runs, noise), _missing(material))
@@ -219,6 +228,17 @@ def _features(material: Material, record: Record) -> Features:
     values = torch.cat([model.network.features(model.pipeline(part)) for part in inputs])
     right = (model.network.head(values).argmax(1) == test.labels).double().mean()
     return Features(np.asarray(values), np.asarray(test.labels), float(right))
+
+
+def _need_curves(material: Material) -> None:
+    """Raise DataError for runs that hold labels out: they are measured after the last epoch."""
+    grid = material.grid
+    if grid.recipe_of(grid.rows[0]).held_out:
+        command = "leaderboard" if grid.trials else "table"
+        raise DataError(
+            f"the runs of {grid.name} are measured once, after the last epoch, so there is no "
+            f"curve to draw; `noiseproof bench {command}` shows what they have"
+        )
 
 
 def _missing(material: Material) -> tuple[str, ...]:

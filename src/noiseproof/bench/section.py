@@ -87,7 +87,7 @@ class Section:
     def curves(self, field: str, y_label: str, noises: Sequence[str] = ()) -> list[Markup]:
         """Return one chart per noise: a field of the epochs, one line per row, mean over seeds."""
         drawn: list[Markup] = []
-        if self.grid.trials:  # measured once: no curve
+        if self.recipe.held_out:  # measured once: no curve
             return drawn
         for noise in noises or self.grid.noises:
             series = {n: mean_curve(self.collected.seeds(n, noise), field) for n in self.rows}

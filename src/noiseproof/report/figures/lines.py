@@ -18,6 +18,9 @@ def draw_curves(ax: Axes, curves: Mapping[str, Sequence[float | None]]) -> None:
         known = [(i, value) for i, value in enumerate(values, 1) if value is not None]
         if known:
             x, y = zip(*known, strict=True)
-            ax.plot(x, y, label=drawable(name), color=colour, linestyle=dash, linewidth=1.3)
+            dot = "o" if len(known) == 1 else None  # a line of one point is invisible
+            ax.plot(
+                x, y, label=drawable(name), color=colour, linestyle=dash, linewidth=1.3, marker=dot
+            )
     ax.set_ylim(0, 1.02)
     ax.yaxis.set_major_formatter(PercentFormatter(1))
