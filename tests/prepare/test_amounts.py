@@ -137,3 +137,57 @@ def test_what_cannot_be_read_is_no_number_and_huge_ones_are_infinite() -> None:
     assert read[0] == 5
     assert np.isnan(read[1:]).all()
     assert math.isinf(dollars.read(pd.Series(["$" + "9" * 60]))[0])
+
+
+@pytest.mark.parametrize(("thousands", "mark"), [(",", "."), (".", ","), (" ", ","), ("'", ".")])
+@given(cents=CENTS, minus=st.sampled_from(["-", "\u2212", "("]))
+def test_marks_between_thousands_are_read_where_some_numbers_have_both(
+    thousands: str, mark: str, cents: list[int], minus: str
+) -> None:
+    texts = [written(one, ("{}", thousands, mark), minus) for one in [*cents, 123456789]]
+    found = Amounts.of(texts, np.ones(len(texts), dtype=np.int64), len(texts))
+    assert found == ("", mark)
+    values = np.array([*cents, 123456789]) / 100
+    assert found.read(pd.Series(texts)) == pytest.approx(values, rel=1e-15)
+    assert (
+        found.read(pd.Series(values)).tolist() == values.tolist()
+    )  # numbers that are some already
+    assert found.read(pd.Series(list(values), dtype=object)).tolist() == values.tolist()
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["1,200", "950", "12,345", "3,400"],  # 1.2, or 1200
+        ["101,102,103", "104", "101,102", "105"],  # a list
+        ["1,3", "2,14", "3,5", "4"],
+        ["192.168.100.200", "10.200.100.100", "123.456", "7"],
+        ["1,200.50", "1.200,50", "1.300,50", "1,300.50"],
+    ],
+)
+def test_marks_that_may_be_anything_are_not_read(texts: list[str]) -> None:
+    assert Amounts.of(texts, np.ones(len(texts), dtype=np.int64), 0.95 * len(texts)) is None
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_a_model_reads_marks_between_thousands_in_every_form(tmp_path: Path, few: bool) -> None:
+    price = np.random.default_rng(0).uniform(0, 1005 if few else 3000, 200)
+    frame = pd.DataFrame({"price": [f"{p:,.2f}" for p in price], "y": price > 500})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "b.csv", index=False, sep=";")
+    frame.to_parquet(tmp_path / "a.parquet")
+    fitted = nf.fit(tmp_path / "a.csv", "y", learners="linear", minutes=0)
+    assert fitted.noisy.value > 0.9
+    assert "read as numbers, with a decimal point: price (" in " ".join(fitted.notes)
+    expected = fitted.predict_proba(frame)
+    model = nf.load(fitted.save(tmp_path / "out"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for form in ("a.csv", "b.csv", "a.parquet"):
+            assert np.array_equal(model.predict_proba(tmp_path / form), expected)
+        numbers = frame.assign(price=price.round(2))
+        assert np.array_equal(model.predict_proba(numbers), expected)
+        assert np.array_equal(model.predict_proba(numbers.astype(str)), expected)
+    for form in (frame, tmp_path / "b.csv", tmp_path / "a.parquet"):
+        again = nf.fit(form, "y", learners="linear", minutes=0)
+        assert np.array_equal(again.predict_proba(frame), expected)

@@ -1,4 +1,4 @@
-"""Money and percentages: 2.680,83 €, $1,200.50, 53,0 %."""
+"""Money, percentages, and numbers with marks between thousands: 2.680,83 €, 53,0 %, 1,200.50."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.prepare.forms import LARGEST
-from noiseproof.prepare.values import as_text
+from noiseproof.prepare.values import as_numbers, as_text
 
 PER = "%‰"
 CODES = "EUR USD GBP CHF JPY CNY INR CAD AUD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR RUB TRY KRW"
@@ -37,7 +37,7 @@ class Amounts(NamedTuple):
     """How the amounts of a column are written.
 
     Args:
-        unit: the sign of a currency, or %.
+        unit: the sign of a currency, or %; empty for numbers with marks between thousands.
         mark: the decimal mark.
     """
 
@@ -47,6 +47,8 @@ class Amounts(NamedTuple):
     @classmethod
     def of(cls, texts: Sequence[str], counts: NDArray[np.int64], least: float) -> "Amounts | None":
         """Return how texts are written; None where they are no amounts, or not all of one unit.
+
+        Without a unit, some have to have both marks: 1,200 may be 1.2, and 1,3 a list.
 
         Args:
             texts: the different values.
@@ -60,16 +62,21 @@ class Amounts(NamedTuple):
         >>> Amounts.of(["53,125 %", "7 %"], np.array([1, 1]), 2)
         Amounts(unit='%', mark=',')
         >>> Amounts.of(["3 €", "3 $"], np.array([50, 1]), 48)  # mixed: no numbers to compare
+        >>> Amounts.of(["1.200,50", "950"], np.array([1, 1]), 2)
+        Amounts(unit='', mark=',')
         """
         parts = [_parts(text) for text in texts]
         units = {unit for unit, _, _ in parts if unit}
-        if len(units) != 1:
+        if len(units) > 1:
             return None
-        (unit,) = units
+        unit = next(iter(units), "")
+        numbers = [number if its == unit else "" for its, number, _ in parts]
+        if not unit and not any(map(_has_both_marks, numbers)):
+            return None
         read = {
             mark: sum(
                 int(n)
-                for (_, number, _), n in zip(parts, counts, strict=True)
+                for number, n in zip(numbers, counts, strict=True)
                 if number and NUMBERS[mark].fullmatch(number)
             )
             for mark in NUMBERS
@@ -79,8 +86,8 @@ class Amounts(NamedTuple):
         if read["."] != read[","]:
             return cls(unit, max(read, key=lambda mark: read[mark]))
         # Either mark fits: 1,200 of a currency is 1200, and 1,200 % is 1.2 %.
-        used = {mark for mark in NUMBERS for _, number, _ in parts if mark in number}
-        if len(used) == 2:
+        used = {mark for mark in NUMBERS for number in numbers if mark in number}
+        if len(used) == 2 or not unit:
             return None
         other = {".": ",", ",": "."}
         mark = next(iter(used), ".")
@@ -89,11 +96,17 @@ class Amounts(NamedTuple):
     def read(self, column: Any) -> NDArray[np.float64]:
         """Return a column as numbers: NaN for what is not written this way."""
         codes, texts = as_text(column)
-        return np.array([self._number(text) for text in texts] + [np.nan])[codes]
+        found = np.array([self._number(text) for text in texts] + [np.nan])[codes]
+        if self.unit:
+            return found
+        plain = np.array([not isinstance(value, str) for value in column], dtype=np.bool_)
+        if self.mark == ".":  # 1e3 is a number, too
+            plain |= np.isnan(found)
+        return np.where(plain, as_numbers(column, truth=False), found)
 
     def _number(self, text: str) -> float:
         unit, number, minus = _parts(text)
-        if unit != self.unit or not NUMBERS[self.mark].fullmatch(number):
+        if not number or unit != self.unit or not NUMBERS[self.mark].fullmatch(number):
             return np.nan
         whole, _, part = number.partition(self.mark)
         value = float(f"{re.sub('[^0-9]', '', whole) or '0'}.{part or '0'}")
@@ -110,6 +123,15 @@ def _parts(text: str) -> tuple[str, str, bool]:
         return "", "", False
     before, after = found["before"], found["after"]
     signs = [found[name] for name in ("bracket", "minus", "inner") if found[name]]
-    if (before is None) == (after is None) or len(signs) > 1:
+    if (before and after) or len(signs) > 1:
         return "", "", False
-    return before or after, found["number"], bool(signs) and signs[0] != "+"
+    return before or after or "", found["number"], bool(signs) and signs[0] != "+"
+
+
+def _has_both_marks(number: str) -> bool:
+    """Return whether a number has marks between its thousands and a decimal mark."""
+    wholes = {mark: number.partition(mark)[0] for mark in NUMBERS if mark in number}
+    return any(
+        NUMBERS[mark].fullmatch(number) and re.search("[^0-9]", whole)
+        for mark, whole in wholes.items()
+    )

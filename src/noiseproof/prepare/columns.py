@@ -38,6 +38,7 @@ class Number:
         truth: the share of values that were true or false.
         unit: the sign that every number has beside it, such as € or %; empty for plain numbers.
         mark: the decimal mark of such numbers.
+        thousands: whether numbers without a unit have marks between thousands.
     """
 
     kind: ClassVar[str] = "number"
@@ -51,6 +52,7 @@ class Number:
     truth: float = 0.0
     unit: str = ""
     mark: str = "."
+    thousands: bool = False
 
     def __post_init__(self) -> None:
         if self.mark not in NUMBERS:
@@ -72,7 +74,8 @@ class Number:
         present = _squashed(present, median, spread)
         mean, std = _mean(present), _deviation(present)
         unit, mark = written or ("", ".")
-        return cls(name, median, mean, std, spread, missing, infinite, truth, unit, mark)
+        thousands = written is not None and not unit
+        return cls(name, median, mean, std, spread, missing, infinite, truth, unit, mark, thousands)
 
     @property
     def features(self) -> list[str]:
@@ -85,9 +88,14 @@ class Number:
         return [False, True][: len(self.features)]
 
     @property
+    def written(self) -> Amounts | None:
+        """How the numbers are written; None for plain ones."""
+        return Amounts(self.unit, self.mark) if self.unit or self.thousands else None
+
+    @property
     def _what(self) -> str:
         """What the values are, in words."""
-        return f"numbers like 1234{self.mark}5 {self.unit}" if self.unit else "numbers"
+        return f"numbers like 1234{self.mark}5 {self.unit}".strip() if self.written else "numbers"
 
     @property
     def _unread(self) -> float:
@@ -96,8 +104,8 @@ class Number:
 
     def read(self, column: Any) -> NDArray[np.float64]:
         """Return a column as numbers, NaN for what cannot be read as those of the fit were."""
-        if self.unit:
-            return Amounts(self.unit, self.mark).read(column)
+        if self.written is not None:
+            return self.written.read(column)
         # Where there were numbers alone, and not of 0 and 1, true and false are a change.
         truth = self.truth > 0 or (not self.spread and 0 <= self.mean <= 1)
         return as_numbers(column, truth)

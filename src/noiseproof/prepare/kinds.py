@@ -117,14 +117,16 @@ def _object(name: str, column: Any, notes: Notes) -> Column | Words:
     if gaps.any() and (most >= ALIKE * filled or written is not None):
         marks = shortlist(repr(text) for text in values[gaps])
         notes.add("marks that are taken as missing", f"{name} ({marks})")
-    if counts[numbers].sum() >= ALIKE * filled:
+    plain = written is None or bool(written.unit)
+    if plain and counts[numbers].sum() >= ALIKE * filled:
         return _number(name, column)
     if counts[dates].sum() >= ALIKE * filled:
         return _date(name, column, which_first(values))
     if written is not None:
         example = next(text for text in texts if np.isfinite(written.read(pd.Series([text]))[0]))
         mark = "a decimal comma" if written.mark == "," else "a decimal point"
-        notes.add(f"read as numbers of one unit, with {mark}", f"{name} ({example})")
+        unit = " of one unit" if written.unit else ""
+        notes.add(f"read as numbers{unit}, with {mark}", f"{name} ({example})")
         return _number(name, column, written)
     if counts[values.str.fullmatch(DECORATED).to_numpy(bool)].sum() >= ALIKE * rows:
         example = texts[int(counts.argmax())]
