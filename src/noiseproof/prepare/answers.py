@@ -138,8 +138,10 @@ def read_long(
 
 
 def _marked(frame: Any, groups: Groups) -> Any:
-    """Return a table with the group of each row in one more column."""
-    return frame.assign(**{"": groups.codes})
+    """Return a table with the group of each row in one more column, whose name is no text."""
+    marked = frame.copy(deep=False)
+    marked[0] = groups.codes
+    return marked
 
 
 def read_wide(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
 #: Longer numbers are compared as they are written: decimals would round them.
 EXACT = 28
+#: A day, or a time with its zone or without one; more digits are not for datetime to keep.
+TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6}0*)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +49,15 @@ class Groups:
         """Return the groups in a column; a row with an empty field, or NA, is in none.
 
         A number is one group however it is written: whether a file has 7, 007 or 7.0 may depend on
-        its other rows, and on the program that wrote it.
+        its other rows, and on the program that wrote it. So is a time, in whatever zone.
 
         >>> import pandas as pd
         >>> Groups.of(pd.Series(["ann", None, "bob", "ann", " "])).numbers.tolist()
         [0, 2, 1, 0, 3]
         >>> Groups.of(pd.Series(["7", "007", 7.0, "7a"])).texts
         ('7', '7a')
+        >>> Groups.of(pd.Series(["2020-01-31T01:30+02:00", "2020-01-30 23:30:00Z"])).texts
+        ('2020-01-30 23:30:00+00:00',)
         """
         codes, texts = as_text(with_gaps(column))
         place = {text: at for at, text in enumerate(dict.fromkeys(map(_one_name, texts)))}
@@ -124,12 +132,25 @@ class Groups:
 
 
 def _one_name(text: str) -> str:
-    """Return the name of a group, a number always written the same way."""
+    """Return the name of a group, numbers and times always written the same way."""
+    if TIME.fullmatch(text):
+        return _one_time(text)
     plain = re.fullmatch(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?", text)
     if plain is None or len(text) > EXACT:
         return text
     number = Decimal(text)
     return str(int(number)) if number == int(number) else str(number.normalize())
+
+
+def _one_time(text: str) -> str:
+    """Return a day as it is, a time at midnight as a day, and one with a zone as that of UTC."""
+    try:
+        time = datetime.fromisoformat(text)
+        if time.tzinfo is None:
+            return str(time).removesuffix(" 00:00:00")
+        return str(time.astimezone(UTC))
+    except (ValueError, OverflowError):  # no such day, or none in UTC
+        return text
 
 
 def grouped(samples: "Samples", group: Any, table: "Samples | None" = None) -> "Samples":

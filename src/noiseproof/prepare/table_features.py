@@ -1,7 +1,7 @@
 """The columns of a table as features."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -89,8 +89,9 @@ class TableFeatures:
 
     @property
     def numbers(self) -> frozenset[str]:
-        """The columns that are plain numbers, without a unit beside each."""
-        return frozenset(c.name for c in self.columns if isinstance(c, Number) and not c.unit)
+        """The columns that are plain numbers, without a unit or marks between thousands."""
+        numbers = (c for c in self.columns if isinstance(c, Number))
+        return frozenset(c.name for c in numbers if c.written is None)
 
     def transform(self, samples: Samples, notes: Notes, progress: Progress = SILENT) -> Any:
         """Return the features of a table; a column that is missing counts as empty."""
@@ -99,11 +100,14 @@ class TableFeatures:
         frame = samples.inputs
         names = self._names
         absent = [name for name in names if name not in frame.columns]
+        there = [*frame.columns, *samples.others]
         if len(absent) == len(names):
-            raise DataError(f"{samples.name}: has none of the model's columns, {', '.join(names)}")
+            listed = ", ".join(_with_lookalike(name, there) for name in names)
+            raise DataError(f"{samples.name}: has none of the model's columns, {listed}")
         for name in absent:
-            notes.add("columns not there, taken as empty", name, warn=True)
-        for name in (*frame.columns, *samples.others):
+            item = _with_lookalike(name, there)
+            notes.add("columns not there, taken as empty", item, warn=True)
+        for name in there:
             if name not in names and name not in self.left_out:
                 notes.add("columns the model does not use", name)
         return self._matrix(frame, notes, progress)
@@ -201,6 +205,17 @@ def _checked(column: Any) -> Any:
         if field.name == "std" and value <= 0:
             raise ValueError(f"std: expected more than 0, got {value!r}")
     return column
+
+
+def _with_lookalike(name: str, there: Collection[str]) -> str:
+    """Return the name of a column that is not there, and one there that is called almost so.
+
+    >>> _with_lookalike("Age", ["height", " age"])
+    "Age (there is ' age')"
+    """
+    folded = {" ".join(other.casefold().split()): other for other in there}
+    other = folded.get(" ".join(name.casefold().split()))
+    return name if other is None else f"{name} (there is {other!r})"
 
 
 def column_of(frame: Any, name: str) -> Any:
