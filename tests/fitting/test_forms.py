@@ -392,3 +392,64 @@ def test_images_of_every_form_get_the_same_answer(channels):
         forms["grey"] = images[:, 0]
     for form, pictures in forms.items():
         assert (model.predict_proba(pictures) == expected).all(), form
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.predict(images[:3, 0])
+    # One coloured image has this shape, too.
+    assert len(caught) == (channels == 3)
+
+
+def test_the_classifier_tells_close_numbers_of_every_type_apart():
+    """Dates as seconds: float32 would round them, and integers and Arrow's types became float32."""
+    y = np.arange(60) % 2
+    close = (1.7e9 + 5 * RNG.normal(size=(60, 2)) + 60 * y[:, None]).round()
+    frame = pd.DataFrame(close, columns=["a", "b"])
+    forms = {
+        "floats": close,
+        "integers": close.astype(np.int64),
+        "big endian": close.astype(">f8"),
+        "objects": close.astype(object),
+        "frame": frame,
+        "frame of integers": frame.astype(np.int64),
+        "nullable frame": frame.convert_dtypes(),
+        "Arrow frame": frame.astype("float64[pyarrow]"),
+        "csr": sparse.csr_matrix(close),
+    }
+    for form, rows in forms.items():
+        with pytest.warns(DataWarning, match="too small for single .* put a StandardScaler before"):
+            model = RobustClassifier("CE").fit(rows, y)
+        assert (model.predict(rows) == y).all(), form
+
+
+def test_labels_that_floats_would_round_are_refused_by_the_classifier():
+    labels = [900000000000207008, 900000000000207009, 1.0] * 20
+    with pytest.raises(DataError, match="floats would round some"):
+        RobustClassifier("CE").fit(RNG.normal(size=(60, 2)), labels)
+
+
+def test_columns_whose_names_differ_in_case_are_pointed_out():
+    model = fit(FRAME, "kind", learners="linear", minutes=0)
+    first = FRAME.columns[0]
+    with pytest.warns(DataWarning, match=rf"taken as empty: {first} \(there is '{first.upper()} '"):
+        model.predict(FRAME.rename(columns={first: f"{first.upper()} "}))
+    with pytest.raises(DataError, match=rf"has none of .* {first} \(there is '{first.upper()}'\)"):
+        model.predict(FRAME.rename(columns=str.upper))
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_frame_of_polars_is_read_as_its_parquet_file(tmp_path, lazy):
+    polars = pytest.importorskip("polars")
+    frame = polars.from_pandas(COLUMNS.assign(day=DAYS.date, y=Y))
+    frame.write_parquet(tmp_path / "a.parquet")
+    given = as_samples(frame.lazy() if lazy else frame, "y")
+    assert (hashes(given) == hashes(as_samples(tmp_path / "a.parquet", "y"))).all()
+    long = frame.with_columns(
+        polars.Series("long", [10**20 + at % 2 for at in range(90)], dtype=polars.Int128),
+        polars.Series("mixed", [("a", b"b")[at % 2] for at in range(90)], dtype=polars.Object),
+    )
+    long = long.lazy() if lazy else long
+    assert encode(as_samples(long, "long").labels, "here")[1].names == (
+        str(10**20),
+        f"{10**20 + 1}",
+    )
+    assert encode(as_samples(long, "mixed").labels, "here")[1].names == ("a", "b")

@@ -203,19 +203,29 @@ def as_frame(table: Any, where: str = "the table") -> Any:
     """
     if not hasattr(table, "to_pandas") and hasattr(table, "collect"):
         table = table.collect()  # a lazy frame of polars
+    if hasattr(table, "to_arrow"):
+        return _of_polars(table, where)
     frame = _to_pandas(table, where)
     if not frame.columns.is_unique:
         return frame  # for somebody else to refuse
     # pandas may have given columns the names they had there, such as the number 2020 for "2020".
-    known = set(table.schema.names if hasattr(table, "column_names") else table.columns)
+    known = set(table.schema.names)
     for name in frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]:
-        if str(name) not in known:
-            continue
-        column = table[str(name)]
-        column = column.to_arrow() if hasattr(column, "to_arrow") else column  # of polars
-        if "int" in str(getattr(column, "type", "")):
-            frame[name] = _integers(column).set_axis(frame.index)
+        if str(name) in known and "int" in str(table[str(name)].type):
+            frame[name] = _integers(table[str(name)]).set_axis(frame.index)
     return frame
+
+
+def _of_polars(table: Any, where: str) -> Any:
+    """Return a table of polars as pyarrow would have it, and so as its Parquet file is read."""
+    odd = [name for name in table.columns if _is_foreign_to_arrow(table[name])]
+    frame = as_frame(table.drop(odd).to_arrow(), where)
+    return with_columns(frame, {name: as_column(table[name]) for name in odd})[table.columns]
+
+
+def _is_foreign_to_arrow(column: Any) -> bool:
+    """Return whether polars has a type for a column that pyarrow does not: it would be misread."""
+    return str(column.dtype) in ("Object", "Int128", "UInt128")
 
 
 def as_column(values: Any) -> Any:
@@ -228,7 +238,12 @@ def as_column(values: Any) -> Any:
     >>> as_column(pyarrow.chunked_array([["a", None, "b"]]).dictionary_encode()).tolist()
     ['a', nan, 'b']
     """
-    values = values.to_arrow() if hasattr(values, "to_arrow") else values  # of polars
+    if hasattr(values, "to_arrow"):  # of polars
+        import pandas as pd
+
+        if _is_foreign_to_arrow(values):
+            return pd.Series(values.to_list(), dtype=object, name=values.name)
+        return as_column(values.to_arrow()).rename(values.name)
     is_arrow = hasattr(values, "to_pandas") and not hasattr(values, "columns")
     return values.to_pandas(integer_object_nulls=True) if is_arrow else values
 

@@ -19,6 +19,7 @@ from noiseproof.learn.ensemble import Ensemble
 from noiseproof.parallel import one_thread
 from noiseproof.prepare.classes import Classes
 from noiseproof.prepare.features import Preprocessor, load_features, reading, with_encoder
+from noiseproof.prepare.image_features import one_or_three
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
@@ -67,7 +68,8 @@ class Model:
     def predict_proba(self, X: Any) -> NDArray[np.float32]:
         """Return the probability of each of :attr:`classes`, (N, K)."""
         samples = as_samples(X, labelled=False, **reading(self.features))
-        for line in samples.doubts if samples.kind == "table" else ():
+        doubts = samples.doubts if samples.kind == "table" else one_or_three(X, self.features)
+        for line in doubts:
             warnings.warn(line, DataWarning, stacklevel=3)
         return self.probabilities(samples)
 

@@ -29,15 +29,20 @@ from noiseproof.losses.expression import as_loss
 from noiseproof.losses.own import is_same
 from noiseproof.losses.parameter import Interval, checked
 from noiseproof.parallel import one_thread
-from noiseproof.prepare.classes import Codes
-from noiseproof.prepare.forms import blocks_in_form, check_range, in_form, plain, prefers_sparse
+from noiseproof.prepare.classes import Codes, only_column
+from noiseproof.prepare.forms import (
+    blocks_in_form,
+    blurred,
+    check_range,
+    in_form,
+    plain,
+    prefers_sparse,
+)
 from noiseproof.prepare.groups import Groups
 from noiseproof.prepare.leaks import label_doubts
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 
-#: How scikit-learn should validate inputs.
-FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
 MISSING = "some labels are missing; leave those rows out"
 
 
@@ -102,13 +107,14 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             groups: (N,) what each row belongs to, such as a patient. Rows of one group are held
                 out together.
         """
-        given, name = X, getattr(y, "name", None)
-        X, y = validate_data(self, plain(X), _labels(y), **FORM)
+        given, X, name = X, plain(X), getattr(y, "name", None)
+        X, y = validate_data(self, X, _labels(y), **_form(X))
         check_classification_targets(y)
         check_range(X, "X")
         self.columns_: list[Any] | None = _unnamed(given)
         shown = Samples("X", given if hasattr(given, "iloc") else X)
-        for line in label_doubts(shown, np.unique(y, return_inverse=True)[1], name):
+        doubts = label_doubts(shown, np.unique(y, return_inverse=True)[1], name)
+        for line in (*doubts, *blurred(X, "put a StandardScaler before this")):
             warnings.warn(line, DataWarning, stacklevel=2)
         self.sparse_: bool = prefers_sparse(X)
         X = in_form(X, self.sparse_)
@@ -189,7 +195,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return (N, K): the probability of each of ``classes_``."""
         check_is_fitted(self)
         self._check_order(X)
-        X = validate_data(self, plain(X), reset=False, **FORM)
+        X = plain(X)
+        X = validate_data(self, X, reset=False, **_form(X))
         if self.ensemble_ is None:
             return np.ones((X.shape[0], 1), dtype=np.float32)
         blocks = blocks_in_form(X, self.sparse_)
@@ -222,6 +229,15 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def _form(X: Any) -> dict[str, Any]:
+    """Return how scikit-learn should validate inputs: as float64 where float32 would round them."""
+    found = getattr(X, "dtypes", None)
+    found = [getattr(X, "dtype", None)] if found is None else list(found)
+    exact = all(isinstance(dtype, np.dtype) and np.can_cast(dtype, np.float32) for dtype in found)
+    types = [np.float32, np.float64] if exact else [np.float64, np.float32]
+    return {"accept_sparse": "csr", "dtype": types, "order": "C"}
+
+
 def _unnamed(X: Any) -> list[Any] | None:
     """Return the columns of a table whose names are not text; None of anything else."""
     names = list(getattr(X, "columns", ()))
@@ -230,6 +246,7 @@ def _unnamed(X: Any) -> list[Any] | None:
 
 def _labels(y: Any) -> Any:
     """Return labels in a type that scikit-learn recognises."""
+    y = only_column(y, "y") if hasattr(y, "columns") else y
     y = plain(y) if hasattr(y, "detach") else as_column(y)
     if np.ma.is_masked(y) or (hasattr(y, "isna") and np.asarray(y.isna()).any()):
         raise DataError(MISSING)
@@ -244,6 +261,8 @@ def _labels(y: Any) -> Any:
     gaps = any(value is None or (isinstance(value, float) and value != value) for value in values)
     if gaps and types != ["float"]:  # scikit-learn names those among numbers
         raise DataError(MISSING)
+    if types == ["float", "int"] and any(float(value) != value for value in values):
+        raise DataError("labels of types float and int: floats would round some; make all integers")
     if objects and types in (["int"], ["bool"]):
         return np.array(values)
     if "str" in types and {"int", "float", "bool"} & set(types):

@@ -129,8 +129,12 @@ def check_range(X: Any, where: str) -> None:
             )
 
 
-def blurred(X: Any) -> tuple[str, ...]:
+def blurred(X: Any, instead: str = "give a table") -> tuple[str, ...]:
     """Return a line about columns that differ too little to be told in float32.
+
+    Args:
+        X: a matrix (N, d), dense or sparse.
+        instead: what to do other than scaling the columns.
 
     >>> blurred(np.array([[1e9, 1.0], [1e9 + 1, 3.0], [1e9 + 2, 2.0]]))[0][:48]
     'differences too small for single precision: colu'
@@ -143,7 +147,7 @@ def blurred(X: Any) -> tuple[str, ...]:
     names = shortlist(int(column) for column in few)
     return (
         f"differences too small for single precision: columns {names}; subtract their means and "
-        "scale them, or give a table",
+        f"scale them, or {instead}",
     )
 
 

@@ -99,3 +99,12 @@ class ImageFeatures:
         if any(array.dtype != np.float32 for array in arrays.values()):
             raise ValueError("expected patches of type float32")
         return cls((channels, height, width), Patches(**arrays) if arrays else None)
+
+
+def one_or_three(X: Any, features: Any) -> tuple[str, ...]:
+    """Return a line where an array may be one coloured image, and is read as three grey ones."""
+    shape: tuple[int, ...] = tuple(getattr(X, "shape", ()))
+    grey = isinstance(features, ImageFeatures) and features.shape[0] == 1
+    if len(shape) != 3 or shape[0] != 3 or grey:
+        return ()
+    return (f"X of shape {shape} is read as three grey images; put a single one in a list",)
