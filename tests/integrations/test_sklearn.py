@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import torch
 from scipy import sparse
@@ -196,3 +197,30 @@ def test_suspects_are_numbered_among_all_rows_where_some_have_no_weight():
     assert (found.rows >= 90).all()
     sure = found.confidence > 0.9
     assert (model.classes_[found.proposed] == y[found.rows])[sure].all()
+
+
+@pytest.mark.parametrize("unit", ["s", "ns"])
+@pytest.mark.parametrize("backend", ["numpy", "pyarrow"])
+def test_dates_are_refused_for_they_may_come_in_any_unit(unit, backend):
+    days = pd.DataFrame(
+        {"day": pd.date_range("2020", periods=60).as_unit(unit), "x": np.arange(60)}
+    )
+    days = days.convert_dtypes(dtype_backend="pyarrow") if backend == "pyarrow" else days
+    for frame in (days, days[["day"]], days[["day"]] - days["day"][0]):
+        with pytest.raises(DataError, match="expected numbers, got dates or times in day"):
+            RobustClassifier("CE").fit(frame, np.arange(60) % 2)
+
+
+def test_labels_are_scored_in_every_form_that_is_fitted():
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 5 * (np.arange(60) % 2)[:, None]
+    y = np.arange(60) % 2
+    texts = y.astype(str)
+    forms = [
+        y, torch.from_numpy(y), torch.from_numpy(y).bfloat16(), pd.Series(y, dtype="Int64"),
+        pd.DataFrame({"y": y}), pa.array(y), pa.table({"y": y}), texts,
+        pa.array(texts),
+    ]  # fmt: skip
+    if hasattr(np.dtypes, "StringDType"):  # of NumPy 2
+        forms.append(texts.astype(np.dtypes.StringDType()))
+    for labels in forms:
+        assert RobustClassifier("CE").fit(X, labels).score(X, labels) == 1

@@ -18,7 +18,7 @@ from noiseproof.prepare.classes import MISSING, encode
 from noiseproof.prepare.features import learn_features, reading
 from noiseproof.prepare.groups import Groups, grouped
 from noiseproof.prepare.inputs import as_samples
-from noiseproof.prepare.items import varies
+from noiseproof.prepare.items import items, varies
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read_blocks
 from noiseproof.prepare.reading import Reading
@@ -180,6 +180,7 @@ def test_as_groups(case):
 def test_a_time_is_one_group_however_it_is_written():
     zoned = ["2020-01-31 01:30:00+02:00", "2020-01-30T23:30:00.000Z", "2020-01-30 18:30-0500"]
     days = ["2020-01-30", "2020-01-30 00:00:00", "2020-01-30T00:00"]
+    assert Groups.of(pd.Series(["true", "True", True, "FALSE"])).texts == ("true", "false")
     parts = ["2020-01-30 00:00:00.123456789", "2020-01-30 00:00:00.123456"]
     texts = [*zoned, *days, *parts, "2020-13-30", "0001-01-01 00:00+05:00"]
     assert Groups.of(pd.Series(texts)).numbers.tolist() == [0, 0, 0, 1, 1, 1, 2, 3, 4, 5]
@@ -319,3 +320,13 @@ def test_numbers_of_every_type_are_features_and_tell_items(tmp_path, dtype):
     assert len(hashes(samples)) == len(frame)
     asked = read_long(frame.astype({"x": dtype}), "y", "who")
     assert asked.item.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def test_long_lists_that_differ_in_the_middle_differ():
+    one, other = np.zeros(2000), np.zeros(2000)
+    other[1000] = 1e-12
+    for values in ([one, other, one], [one.tolist(), other.tolist(), one.tolist()]):
+        column = pd.Series(values)
+        assert items(pd.DataFrame({"e": column, "x": 0.5}))[0].tolist() == [0, 1, 0]
+        assert Groups.of(column).numbers.tolist() == [0, 1, 0]
+        assert varies(column, np.zeros(3, np.int64), np.zeros(1, np.int64))

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from noiseproof.data.table import as_column
+from noiseproof.data.table import as_column, as_frame, is_foreign
 from noiseproof.errors import DataError, DataWarning, ParameterError, did_you_mean
 from noiseproof.learn.ensemble import Ensemble, Member
 from noiseproof.learn.folds import alike, joined
@@ -107,7 +107,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             groups: (N,) what each row belongs to, such as a patient. Rows of one group are held
                 out together.
         """
-        given, X, name = X, plain(X), getattr(y, "name", None)
+        given, X, name = X, _rows(X), getattr(y, "name", None)
         X, y = validate_data(self, X, _labels(y), **_form(X))
         check_classification_targets(y)
         check_range(X, "X")
@@ -195,7 +195,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return (N, K): the probability of each of ``classes_``."""
         check_is_fitted(self)
         self._check_order(X)
-        X = plain(X)
+        X = _rows(X)
         X = validate_data(self, X, reset=False, **_form(X))
         if self.ensemble_ is None:
             return np.ones((X.shape[0], 1), dtype=np.float32)
@@ -223,16 +223,30 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         predicted: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
         return predicted
 
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy of :meth:`predict` on labels in any form that :meth:`fit` takes."""
+        return float(super().score(X, _labels(y), sample_weight))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
 
+def _rows(X: Any) -> Any:
+    """Return inputs in a form that scikit-learn can validate; it would count dates in any unit."""
+    X = plain(as_frame(X) if is_foreign(X) else X)
+    dates = [n for n, dtype in dict(getattr(X, "dtypes", {})).items() if dtype.kind in "mM"]
+    if dates:
+        raise DataError(
+            f"X: expected numbers, got dates or times in {shortlist(dates)}; give days or seconds"
+        )
+    return X
+
+
 def _form(X: Any) -> dict[str, Any]:
     """Return how scikit-learn should validate inputs: as float64 where float32 would round them."""
-    found = getattr(X, "dtypes", None)
-    found = [getattr(X, "dtype", None)] if found is None else list(found)
+    found = list(X.dtypes) if hasattr(X, "dtypes") else [X.dtype]
     exact = all(isinstance(dtype, np.dtype) and np.can_cast(dtype, np.float32) for dtype in found)
     types = [np.float32, np.float64] if exact else [np.float64, np.float32]
     return {"accept_sparse": "csr", "dtype": types, "order": "C"}
@@ -253,7 +267,9 @@ def _labels(y: Any) -> Any:
     nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if nullable is not None and nullable.kind in "biu" and not y.isna().any():
         return y.to_numpy(nullable)
-    objects = getattr(getattr(y, "dtype", None), "kind", "") == "O" and y.ndim == 1
+    kind = getattr(getattr(y, "dtype", None), "kind", "")
+    y = y.astype(object) if kind == "T" else y  # NumPy's texts of any length
+    objects = kind in ("O", "T") and y.ndim == 1
     if not objects and not isinstance(y, (list, tuple)) and not hasattr(y, "to_list"):
         return y
     values = list(y)

@@ -119,12 +119,12 @@ def hashes(samples: Samples) -> NDArray[np.uint64]:
         try:
             return np.asarray(pd.util.hash_pandas_object(plain, index=False), dtype=np.uint64)
         except TypeError:  # a column of lists
-            plain = plain.map(_hashable)
+            plain = plain.map(hashable)
             return np.asarray(pd.util.hash_pandas_object(plain, index=False), dtype=np.uint64)
     return row_hashes(inputs)
 
 
-def _hashable(value: Any) -> Any:
+def hashable(value: Any) -> Any:
     """Return a list, an array or a dict as text; other values as they are."""
     if isinstance(value, set):
         return repr(sorted(map(repr, value)))  # the order of a set is chance

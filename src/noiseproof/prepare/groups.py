@@ -14,7 +14,7 @@ from noiseproof.data.table import as_column
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.prepare.classes import Codes
 from noiseproof.prepare.notes import shortlist
-from noiseproof.prepare.values import as_text, with_gaps
+from noiseproof.prepare.values import TRUTH, as_text, with_gaps
 from noiseproof.progress import counted
 
 if TYPE_CHECKING:
@@ -132,9 +132,11 @@ class Groups:
 
 
 def _one_name(text: str) -> str:
-    """Return the name of a group, numbers and times always written the same way."""
+    """Return the name of a group, numbers, times and true always written the same way."""
     if TIME.fullmatch(text):
         return _one_time(text)
+    if text.lower() in TRUTH:
+        return text.lower()
     plain = re.fullmatch(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?", text)
     if plain is None or len(text) > EXACT:
         return text

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from noiseproof.prepare.checks import hashable
 from noiseproof.prepare.classes import Codes
 from noiseproof.prepare.values import as_text, text_of, with_gaps
 
@@ -13,12 +14,16 @@ def items(frame: Any) -> tuple[Codes, Codes]:
     halves = [name for name in frame if frame[name].dtype == np.float16]
     frame = frame.astype(dict.fromkeys(halves, np.float32))  # pandas groups no others
     try:
-        groups = frame.groupby(list(frame.columns), dropna=False, sort=False)
-        of = groups.ngroup().to_numpy(np.int64)
+        of = _numbers(frame)
     except TypeError:  # a column of lists
-        of = frame.astype(str).groupby(list(frame.columns), sort=False).ngroup().to_numpy(np.int64)
+        of = _numbers(frame.map(hashable))
     _, first, of = np.unique(of, return_index=True, return_inverse=True)
     return of.astype(np.int64), first.astype(np.int64)
+
+
+def _numbers(frame: Any) -> Codes:
+    groups = frame.groupby(list(frame.columns), dropna=False, sort=False, observed=True)
+    return np.asarray(groups.ngroup(), dtype=np.int64)
 
 
 def numbered(frame: Any) -> tuple[str, ...]:

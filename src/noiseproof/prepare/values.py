@@ -108,13 +108,18 @@ def as_text(column: Any) -> tuple[NDArray[np.int64], list[str]]:
     try:
         codes, values = pd.factorize(column)
     except TypeError:
-        codes, values = pd.factorize(column.map(str, na_action="ignore"))
+        codes, values = pd.factorize(column.map(_whole, na_action="ignore"))
     texts = [text_of(value).strip() for value in values]
     different = list(dict.fromkeys(texts))
     if len(different) < len(texts):
         place = {text: i for i, text in enumerate(different)}
         codes = np.append([place[text] for text in texts], -1)[codes]
     return np.asarray(codes, dtype=np.int64), different
+
+
+def _whole(value: Any) -> str:
+    """Return a list or an array as text, of which numpy would leave out the middle."""
+    return str(value.tolist() if isinstance(value, np.ndarray) else value)
 
 
 def text_of(value: Any) -> str:
