@@ -109,7 +109,9 @@ def test_a_checkpoint_with_other_parts_is_one_line_and_run_again_by_a_grid(tmp_p
     tiny(epochs=2).run(ONE, path)
     whole, row = torch.load(path), torch.load(path)["history"][0]
     changes = [{part: value} for part in EMPTY for value in (7, None, "x")]
-    rows = ({}, row | {"new": 1}, row | {"number": 2}, 7)
+    odd = [(name, value) for name in row for value in ("x", -1, float("nan"), [])]
+    rows = ({}, row | {"new": 1}, row | {"number": 2}, 7, *(row | dict([one]) for one in odd))
+    rows = tuple(one for one in rows if one == 7 or one.get("loss") != -1)  # a loss may be negative
     changes += [{"history": [other]} for other in rows]
     for number, change in enumerate(changes):
         torch.save(whole | change, path)
@@ -118,6 +120,26 @@ def test_a_checkpoint_with_other_parts_is_one_line_and_run_again_by_a_grid(tmp_p
         forget_torn(path, whole["identity"])
         assert not path.exists()
         assert len(list(tmp_path.iterdir())) == number + 1  # each was set aside
+
+
+def test_a_checkpoint_that_does_not_fit_is_one_line(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    tiny(epochs=2).run(ONE, path)
+    whole = torch.load(path)
+    weights, row = whole["network"], whole["history"][-1]
+    name = next(iter(weights))
+    for change in (
+        {"network": weights | {name: torch.zeros(1, 1)}},
+        {"network": {k: v for k, v in weights.items() if k != name}},
+        {"network": weights | {name: "x"}},
+        {"optimiser": {}},
+        {"optimiser": whole["optimiser"] | {"param_groups": []}},
+        {"history": [row | {"number": number} for number in range(1, 9)]},
+    ):
+        torch.save(whole | change, path)
+        with pytest.raises(DataError, match=r"checkpoint\.pt: does not fit the network") as error:
+            tiny(epochs=2).run(ONE, path)
+        assert "\n" not in str(error.value)
 
 
 def test_done_is_done(tmp_path):

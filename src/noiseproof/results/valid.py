@@ -4,19 +4,25 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from noiseproof.errors import DataError
 from noiseproof.known import KNOWN
 from noiseproof.train import Recipe
+from noiseproof.train.possible import (
+    Checks,
+    check_epoch,
+    check_fields,
+    is_count,
+    is_positive,
+    is_share,
+    is_time,
+    short,
+)
 
 STATUSES = ("done", "failed")
 _HASH = re.compile(r"[0-9a-f]{64}")
-#: No number of a record is larger; NaN is in no range.
-_MOST = 1e300
-#: Three centuries, in seconds.
-_CENTURIES = 1e10
 #: Noises whose rate is the share of wrong labels that is expected.
 _BY_RATE = ("symmetric", "pair-flip")
 #: Noises that leave some classes alone, so that it is less.
@@ -25,34 +31,6 @@ _AT_MOST = ("asymmetric", "superclass")
 _FAR, _FEW = 6, 10
 #: Of a share, at most.
 _ROUNDING = 1e-9
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and -_MOST <= value <= _MOST
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= _MOST
-
-
-def _is_positive(value: Any) -> bool:
-    return _is_count(value) and value >= 1
-
-
-def _is_amount(value: Any) -> bool:
-    return _is_number(value) and value >= 0
-
-
-def _is_time(value: Any) -> bool:
-    return _is_number(value) and 0 <= value < _CENTURIES
-
-
-def _is_share(value: Any) -> bool:
-    return _is_number(value) and 0 <= value <= 1
-
-
-def _is_share_or_none(value: Any) -> bool:
-    return value is None or _is_share(value)
 
 
 def _is_text(value: Any) -> bool:
@@ -67,8 +45,6 @@ def _is_hash_or_empty(value: Any) -> bool:
     return value == "" or _is_hash(value)
 
 
-Checks = Mapping[str, Callable[[Any], bool]]
-
 _RECORD: Checks = {
     "identity": _is_hash,
     "dataset": _is_text,
@@ -77,43 +53,27 @@ _RECORD: Checks = {
     "recipe_hash": _is_hash,
     "loss": _is_text,
     "noise": _is_text,
-    "noise_rate": _is_share,
+    "noise_rate": is_share,
     "noise_hash": _is_hash,
-    "train_samples": _is_positive,
-    "test_samples": _is_positive,
-    "seed": _is_count,
+    "train_samples": is_positive,
+    "test_samples": is_positive,
+    "seed": is_count,
     "status": lambda value: value in STATUSES,
     "failure": _is_text,
     "history": lambda value: isinstance(value, list),
-    "seconds": _is_time,
+    "seconds": is_time,
     "machine": lambda value: isinstance(value, dict),
     "noiseproof": _is_text,
     "matrix": _is_hash_or_empty,
     "encoded": _is_text,
 }
 
-_EPOCH: Checks = {
-    "number": _is_positive,
-    "lr": _is_amount,
-    "loss": _is_number,
-    "train_accuracy": _is_share_or_none,
-    "clean_part": _is_share_or_none,
-    "corrupted_part": _is_share_or_none,
-    "recovered": _is_share_or_none,
-    "test_accuracy": _is_share,
-    "seconds": _is_time,
-}
-
 
 def check_values(values: Mapping[str, Any]) -> None:
     """Raise DataError for a field of a record that is missing, of another type or impossible."""
-    _check(values, _RECORD, "")
+    check_fields(values, _RECORD)
     for number, row in enumerate(values["history"], start=1):
-        if not isinstance(row, dict):
-            raise DataError(f"epoch {number} is no table of numbers")
-        _check(row, _EPOCH, f" in epoch {number}")
-        if not _is_share_or_none(row.get("held_out")):
-            raise DataError(f"held_out is {_short(row['held_out'])} in epoch {number}")
+        check_epoch(row, number)
 
 
 def check_outcome(values: Mapping[str, Any], recipe: Recipe) -> None:
@@ -154,7 +114,7 @@ def _check_noise(values: Mapping[str, Any], recipe: Recipe) -> None:
     noise, rate, samples = values["noise"], values["noise_rate"], values["train_samples"]
     kind, _, rest = noise.partition(":")
     if values["matrix"] and kind != "matrix":
-        raise DataError(f"the hash of a matrix, but the noise is {_short(noise)}")
+        raise DataError(f"the hash of a matrix, but the noise is {short(noise)}")
     _check_count("noise_rate", rate, samples)
     if kind not in ("none", *_BY_RATE, *_AT_MOST):
         return
@@ -162,13 +122,13 @@ def _check_noise(values: Mapping[str, Any], recipe: Recipe) -> None:
         expected = 0.0 if kind == "none" else float(rest.partition(":")[0])
         deviation = math.sqrt(expected * (1 - expected) / samples)
     except ValueError:
-        raise DataError(f"noise is {_short(noise)}") from None
+        raise DataError(f"noise is {short(noise)}") from None
     # An exact number is rounded in each class, and there may be as many classes as samples.
     classes = len(KNOWN[values["dataset"]].classes) if values["dataset"] in KNOWN else samples
     slack = (_FEW + (classes if recipe.exact else 0)) / samples if expected else 0
     away = rate - expected if kind in _AT_MOST else abs(rate - expected)
     if not away <= _FAR * deviation + slack:
-        raise DataError(f"noise_rate is {rate} with noise {_short(noise)}")
+        raise DataError(f"noise_rate is {rate} with noise {short(noise)}")
 
 
 def _check_shares(row: Mapping[str, Any], values: Mapping[str, Any], recipe: Recipe) -> None:
@@ -206,16 +166,3 @@ def identity_of(values: Mapping[str, Any]) -> str:
     """Return the SHA-256 of what decides a result, as an experiment's ``identity`` has it."""
     names = ("fingerprint", "noise_hash", "loss", "recipe_hash", "seed")
     return hashlib.sha256(json.dumps([values[name] for name in names]).encode()).hexdigest()
-
-
-def _check(values: Mapping[str, Any], checks: Checks, where: str) -> None:
-    for name, holds in checks.items():
-        if name not in values:
-            raise DataError(f"no {name}{where}")
-        if not holds(values[name]):
-            raise DataError(f"{name} is {_short(values[name])}{where}")
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -3,6 +3,8 @@
 import io
 import warnings
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import torch
 from noiseproof import files
 from noiseproof.errors import DataError
 from noiseproof.train.outcome import Epoch
+from noiseproof.train.possible import check_epoch
 
 State = dict[str, Any]
 
@@ -47,6 +50,26 @@ def load_checkpoint(path: Path, identity: str, device: torch.device | str = "cpu
     return state
 
 
+class UnfitError(DataError):
+    """A state that does not fit what it is loaded into."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Say which file it is, where that is known."""
+        super().__init__(
+            f"{path or 'the checkpoint'}: does not fit the network of this run; remove it, or "
+            "begin anew with --restart"
+        )
+
+
+@contextmanager
+def restoring() -> Iterator[None]:
+    """Raise UnfitError for what goes wrong while a state is loaded: other versions may differ."""
+    try:
+        yield
+    except (RuntimeError, ValueError, TypeError, LookupError, AttributeError):
+        raise UnfitError from None
+
+
 def _is_whole(state: State) -> bool:
     """Return whether this is the state of one run or of several: other versions may differ."""
     histories: Any = state.get("history")
@@ -54,8 +77,10 @@ def _is_whole(state: State) -> bool:
     if "network" in state:
         histories, parts = [histories], ["network", "optimiser", "scaler"]
     try:
+        for row, number in ((row, n) for rows in histories for n, row in enumerate(rows, start=1)):
+            check_epoch(row, number)
         numbers = [[Epoch(**row).number for row in rows] for rows in histories]
-    except TypeError:
+    except (TypeError, DataError):
         return False
     in_order = all(found == list(range(1, len(found) + 1)) for found in numbers)
     return in_order and all(isinstance(state.get(part), dict) for part in parts)

@@ -19,7 +19,7 @@ from noiseproof.noise.corruption import human_corruption
 from noiseproof.noise.spec import HumanNoise, InstanceNoise
 from noiseproof.train.augment import Pipeline
 from noiseproof.train.batches import check_batch, open_batches
-from noiseproof.train.checkpoint import State, load_checkpoint, save_checkpoint
+from noiseproof.train.checkpoint import State, UnfitError, load_checkpoint, save_checkpoint
 from noiseproof.train.loop import Job, fit
 from noiseproof.train.machine import Machine, default_threads
 from noiseproof.train.method import make_method
@@ -103,6 +103,8 @@ class Experiment:
             watch.begin(self.recipe.epochs, len(self.train), done)
             try:
                 outcome = fit(job, state or None, save, watch)
+            except UnfitError:
+                raise UnfitError(checkpoint) from None
             finally:
                 watch.end()
         return outcome, job.network  # type: ignore[return-value]

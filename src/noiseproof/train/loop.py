@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from noiseproof.train.batches import Batches
-from noiseproof.train.checkpoint import State
+from noiseproof.train.checkpoint import State, UnfitError, restoring
 from noiseproof.train.machine import DTYPES, Machine
 from noiseproof.train.meter import Meter, are_numbers
 from noiseproof.train.method import Method
@@ -76,10 +76,13 @@ def fit(job: Job, state: State | None, save: Callable[[State], None], watch: Wat
     scaler = torch.amp.GradScaler(machine.device.type, enabled=recipe.precision == "float16")
     history: list[Epoch] = []
     if state is not None:
-        job.network.load_state_dict(state["network"])
-        optimiser.load_state_dict(state["optimiser"])
-        scaler.load_state_dict(state["scaler"])
+        with restoring():
+            job.network.load_state_dict(state["network"])
+            optimiser.load_state_dict(state["optimiser"])
+            scaler.load_state_dict(state["scaler"])
         history = [Epoch(**row) for row in state["history"]]
+        if len(history) > recipe.epochs:
+            raise UnfitError
 
     for epoch in range(len(history), recipe.epochs):
         started = time.perf_counter()

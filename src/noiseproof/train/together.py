@@ -23,7 +23,13 @@ from noiseproof.losses.own import is_shipped
 from noiseproof.models.network import Network
 from noiseproof.models.stack import DenseStack
 from noiseproof.train.batches import Batches
-from noiseproof.train.checkpoint import State, load_checkpoint, save_checkpoint
+from noiseproof.train.checkpoint import (
+    State,
+    UnfitError,
+    load_checkpoint,
+    restoring,
+    save_checkpoint,
+)
 from noiseproof.train.experiment import Experiment
 from noiseproof.train.loop import Job, learning_rate
 from noiseproof.train.machine import Machine
@@ -85,6 +91,8 @@ def run_together(
         watch.begin(first.recipe.epochs, len(first.train), done)
         try:
             outcomes = fit_together(jobs, state or None, save, watch)
+        except UnfitError:
+            raise UnfitError(checkpoint) from None
         finally:
             watch.end()
     return [(outcome, job.network) for outcome, job in zip(outcomes, jobs, strict=True)]  # type: ignore[misc]
@@ -116,10 +124,13 @@ def fit_together(
     given, groups = torch.stack([job.given for job in jobs]), group_by_loss(jobs)
     failures, histories = [""] * len(jobs), [list[Epoch]() for _ in jobs]
     if state is not None:
-        stack.load_state_dict(state["stack"])
-        optimiser.load_state_dict(state["optimiser"])
-        failures = list(state["failures"])
+        with restoring():
+            stack.load_state_dict(state["stack"])
+            optimiser.load_state_dict(state["optimiser"])
+            failures = list(state["failures"])
         histories = [[Epoch(**row) for row in rows] for rows in state["history"]]
+        if len(histories) != len(jobs) or max(map(len, histories)) > recipe.epochs:
+            raise UnfitError
 
     spent = 0.0  # in epochs that are not measured
     for epoch in range(max(map(len, histories)), recipe.epochs):
