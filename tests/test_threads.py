@@ -1,5 +1,6 @@
 """Threads: results in order, the first error, and no signal leaves anybody waiting."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -83,3 +84,37 @@ def test_jobs_that_raise_an_interruption_are_heard():
 
     with pytest.raises(KeyboardInterrupt):
         parallel.run([interrupted])
+
+
+#: A process that forks: a child waits for ever for threads of torch's that its parent began.
+FORK = """
+import os, signal, sys, numpy, torch
+torch.set_num_threads(2)
+import noiseproof as nf
+from noiseproof.integrations.sklearn import RobustClassifier
+X = numpy.random.default_rng(0).normal(size=(60, 3))
+y = (X[:, 0] > 0).astype(int)
+calls = {
+    "loss": lambda: RobustClassifier("AGCE(a=1, q=0.5)").fit(X, y).predict(X),
+    "auto": lambda: RobustClassifier(learner="linear").fit(X, y).predict(X),
+    "fit": lambda: nf.fit(X, y).predict(X),
+    "audit": lambda: nf.audit("GCE(q=0.7)"),
+}
+for name, call in calls.items():
+    call()
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        call()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, name
+assert torch.get_num_threads() == 2
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_what_was_called_before_a_fork_works_in_the_child():
+    made = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORK], capture_output=True, text=True, timeout=90
+    )
+    assert made.returncode == 0, made.stderr[-2000:]

@@ -129,7 +129,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if of is not None and len(self.classes_) > 1:
             for line in of.about(codes, [str(name) for name in self.classes_], "X")[1]:
                 warnings.warn(line, DataWarning, stacklevel=2)
-        self._train(X, codes.astype(np.int64), weights, None if of is None else of.numbers)
+        with one_thread():
+            self._train(X, codes.astype(np.int64), weights, None if of is None else of.numbers)
         if weights is not None and self.learned_ is not None:
             self.learned_ = replace(self.learned_, places=used)
         return self
