@@ -20,12 +20,24 @@ And one warning, DataWarning (UserWarning): columns that have changed since a mo
 labels that may belong to other rows, scores that may be probabilities, or data that are not read.
 """
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
+
+#: Letters of a message at most: what was given may be longer than a screen.
+LONGEST = 2000
 
 
 class NoiseproofError(Exception):
-    """Base of everything below; the command line turns it into one line and exit code 2."""
+    """Base of everything below; the command line turns it into one line and exit code 2.
+
+    >>> print(ParameterError("expected a number, got array([[1., 0.],\\n       [0., 1.]])"))
+    expected a number, got array([[1., 0.], [0., 1.]])
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*(_one_line(x) if isinstance(x, str) else x for x in args))
 
 
 class ParameterError(NoiseproofError, ValueError):
@@ -74,6 +86,11 @@ class TheoryError(NoiseproofError, ValueError):
 
 class MissingExtraError(NoiseproofError, ModuleNotFoundError):
     """A package that one of our extras installs and that is not there."""
+
+
+def _one_line(text: str) -> str:
+    text = re.sub(r"\s*\n\s*", " ", text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 #: Known words that a message lists at most.

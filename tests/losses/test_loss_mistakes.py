@@ -214,3 +214,44 @@ def test_a_linear_loss_multiplies_what_a_linear_layer_does(text):
     with torch.autocast("cpu", torch.bfloat16):
         nf.linear_loss(h.bfloat16(), W, Y, nf.loss(text))
         assert nf.linear_loss(h.double(), W.double(), Y, nf.loss(text)).dtype == torch.float64
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AMSE(a=1e300)", "AMSE(a=1e20)", "UnitLogits(CE, 1e-300)", "UnitLogits(CE, 1e300)",
+        "FL(gamma=1e308)", "NFL(gamma=1e308)", "SCE(1e300, 1)", "1e300*NCE", "AGCE(a=1, q=1e5)",
+    ],
+)  # fmt: skip
+def test_a_number_that_no_float32_bears_is_refused_when_the_loss_is_built(text):
+    with pytest.raises(nf.errors.ExpressionError, match=r"finite in float32|1e\+30"):
+        nf.loss(text)
+
+
+ASKED_FOR_A_NUMBER = [
+    lambda x: nf.AGCE(a=x, q=1),
+    lambda x: x * nf.CE() if isinstance(x, int) else nf.GCE(x),
+    lambda x: nf.CE(label_smoothing=x),
+    lambda x: nf.AGCE.a_for(q=x, clean_level=2),
+    lambda x: nf.AGCE.a_for(q=0.5, clean_level=x),
+    lambda x: nf.AUL.a_for(p=2, clean_level=x),
+    lambda x: nf.AEL.a_for(x),
+    lambda x: nf.AMSE.a_for(x),
+    lambda x: nf.Biased.eps_for(x),
+    lambda x: nf.calibration("MAE", eta=[x]),
+    lambda x: nf.minimise_risk("MAE", x),
+    lambda x: nf.noise.symmetric(x, 0.1),
+    lambda x: nf.noise.symmetric(3, x),
+    lambda x: nf.noise.parse(x, classes=3),
+    lambda x: nf.recommend("symmetric:0.1", classes=x),
+    lambda x: nf.noise.symmetric(3, 0.1).corrupt(x, seed=0),
+]
+NO_NUMBER = ["a", None, 1j, 10**400, {}, np.full((2, 2), "x"), torch.ones(2, 2, device="meta")]
+
+
+@pytest.mark.parametrize("number", NO_NUMBER, ids=lambda x: str(x)[:8])
+def test_what_is_no_number_is_named_in_one_line(number):
+    for ask in ASKED_FOR_A_NUMBER:
+        with pytest.raises(NoiseproofError) as caught:
+            ask(number)
+        assert "\n" not in str(caught.value)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from noiseproof.errors import ParameterError
 from noiseproof.kernels import Classes, PowerSum, Summand, Sums
-from noiseproof.losses.parameter import parameter
+from noiseproof.losses.parameter import as_number, check_float32, parameter
 from noiseproof.losses.pointwise import RowLoss
 
 
@@ -31,6 +31,12 @@ class AMSE(RowLoss):
     a: float = parameter(above=1)
 
     statistics: ClassVar[Sequence[Summand]] = (PowerSum(2),)
+
+    def prepare(self) -> None:
+        """Say that the square of ``a`` is too large."""
+        super().prepare()
+        check_float32(self, self.a)
+        check_float32(self, self.a**2)
 
     @property
     def closed_form(self) -> bool:
@@ -69,6 +75,7 @@ class AMSE(RowLoss):
         >>> AMSE.a_for(gap=0.2)
         5.0
         """
+        gap = as_number("gap", gap)
         if not 0 < gap <= 1:
             raise ParameterError(f"expected 0 < `gap` <= 1, got {gap:g}: no loss can help below")
         return 1 / gap

@@ -76,4 +76,5 @@ class AUL(Pointwise):
         p = checked("p", p, AUL.domains()["p"])
         if p <= 1:
             return 1.0
-        return 1 / (1 - math.pow(needed, 1 / (p - 1)))
+        # Of a large p no float is left of 1 - needed^(1 / (p - 1)) = -expm1(log(needed) / (p - 1)).
+        return -1 / math.expm1(math.log(needed) / (p - 1)) if needed > 0 else 1.0

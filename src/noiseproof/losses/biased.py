@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from noiseproof.errors import ParameterError
-from noiseproof.losses.parameter import parameter
+from noiseproof.losses.parameter import Interval, checked, parameter
 from noiseproof.losses.pointwise import Pointwise
 
 _HALF = -0.7
@@ -56,9 +56,8 @@ class Biased(Pointwise):
         >>> round(Biased.eps_for(100), 3)
         2.398
         """
-        if classes < 2:
-            raise ParameterError(f"expected `classes` >= 2, got {classes}")
-        return math.log((classes - 1) / 9)
+        found = checked("classes", classes, Interval(at_least=2))
+        return math.log((found - 1) / 9)
 
     @property
     def bounded(self) -> bool:  # type: ignore[override]

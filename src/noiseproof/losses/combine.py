@@ -275,4 +275,5 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _positive(factor: float, term: Loss) -> float:
-    return checked(f"weight of {term}", factor, Interval(above=0))
+    name = f"weight of {term}"
+    return checked(name, checked(name, factor, Interval(above=0)), Interval(at_most=1e30))

@@ -92,7 +92,7 @@ class _Reader:
         self, name: str, node: ast.expr, args: list[ast.expr], keywords: list[ast.keyword]
     ) -> Loss:
         if name not in registry:
-            self._fail(f"unknown loss {name!r}", node, did_you_mean(name, registry))
+            self._fail(f"unknown loss {name[:80]!r}", node, did_you_mean(name, registry))
         kind = registry[name]
         declared = {f.name: f for f in kind.parameters_declared()}
         if len(args) > len(declared):
@@ -101,7 +101,7 @@ class _Reader:
         for keyword in keywords:
             if keyword.arg not in declared:
                 hint = did_you_mean(keyword.arg, declared) if keyword.arg and declared else ""
-                self._fail(f"{name} has no parameter {keyword.arg!r}", keyword, hint)
+                self._fail(f"{name} has no parameter {str(keyword.arg)[:80]!r}", keyword, hint)
             if keyword.arg in given:
                 self._fail(f"{name} is given {keyword.arg!r} twice", keyword)
             given[keyword.arg] = keyword.value

@@ -61,17 +61,29 @@ def parameter(
 
 def checked(name: str, number: Any, domain: Interval) -> float:
     """Return ``number`` as a float of ``domain``, or say what was expected."""
+    x = as_number(name, number)
+    if not math.isfinite(x) or x not in domain:
+        raise ParameterError(f"expected {domain.describe(name)}, got {write_number(x)}")
+    return x
+
+
+def as_number(name: str, number: Any) -> float:
+    """Return ``number`` as a float, or say that it is none."""
     if isinstance(number, bool):
         raise ParameterError(f"expected `{name}` to be a number, got {number}")
     if isinstance(number, Tensor) and number.requires_grad:
         raise ParameterError(f"expected `{name}` to be a number, got a tensor that is to be learnt")
     try:
-        x = float(number)
-    except (TypeError, ValueError):
-        raise ParameterError(f"expected `{name}` to be a number, got {number!r}") from None
-    if not math.isfinite(x) or x not in domain:
-        raise ParameterError(f"expected {domain.describe(name)}, got {write_number(x)}")
-    return x
+        return float(number)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        said = "one too large" if isinstance(number, int) else repr(number)
+        raise ParameterError(f"expected `{name}` to be a number, got {said}") from None
+
+
+def check_float32(loss: object, number: float) -> None:
+    """Say that a parameter is too extreme for float32, by a ``number`` that follows from it."""
+    if not 1e-30 < number < 1e30:
+        raise ParameterError(f"{loss} is not finite in float32")
 
 
 def write_number(x: float) -> str:

@@ -192,7 +192,11 @@ class Pointwise(RowLoss, register=False):
             return
         try:
             values, turned = self.value(ends), self.value(ends[1:].flip(0))
-        except OverflowError:
+            if self.closed_form:
+                self.with_slope(ends)
+        except (OverflowError, RuntimeError) as error:
+            if "overflow" not in str(error) and not isinstance(error, OverflowError):
+                raise
             values = turned = torch.full_like(ends, torch.nan)
         if not isinstance(values, Tensor) or values.numel() != ends.numel():
             raise ParameterError(f"{name}: value(log_u) has to be a tensor of the shape of log_u")

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from noiseproof.kernels import Classes, PowerSum, Summand, Sums
-from noiseproof.losses.parameter import parameter
+from noiseproof.losses.parameter import check_float32, parameter
 from noiseproof.losses.pointwise import RowLoss
 from noiseproof.losses.targets import compute_dtype
 from noiseproof.losses.transformed import Transformed
@@ -36,6 +36,11 @@ class UnitLogits(Transformed):
     """
 
     tau: float = parameter(default=0.5, above=0)
+
+    def prepare(self) -> None:
+        """Say that the logits would be too long."""
+        super().prepare()
+        check_float32(self, self.tau)
 
     def transform(self, z: Tensor) -> Tensor:
         """Return z / |z| / tau."""

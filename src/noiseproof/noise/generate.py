@@ -134,7 +134,7 @@ def check_rate(rate: float) -> float:
     """
     try:
         value = float(rate)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError, OverflowError):
         value = math.nan
     if isinstance(rate, bool) or not 0 <= value <= 1:
         raise NoiseError(f"expected a rate from 0 to 1, got {rate!r}")
@@ -154,6 +154,8 @@ def split_classes(
     if isinstance(classes, int | np.integer):
         return int(classes), None
     if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise NoiseError(f"expected the number of classes or their names, got {classes!r}")
+    if getattr(classes, "ndim", 1) != 1:  # an array of one number, or of rows
         raise NoiseError(f"expected the number of classes or their names, got {classes!r}")
     names = tuple(classes)
     return len(names), names

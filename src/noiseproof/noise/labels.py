@@ -22,6 +22,9 @@ def to_array(values: Any) -> NDArray[Any]:
     array([1., 1.], dtype=float32)
     """
     if isinstance(values, Tensor):
+        if values.is_meta or values.is_nested or values.layout is not torch.strided:
+            kind = "on the meta device" if values.is_meta else "of another layout"
+            raise NoiseError(f"expected a dense tensor of numbers, got one {kind}")
         values = values.detach().cpu()
         return np.asarray(values.float() if values.dtype == torch.bfloat16 else values)
     if np.ma.is_masked(values):

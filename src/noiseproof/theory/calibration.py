@@ -59,7 +59,10 @@ def calibration(loss: Loss | str, eta: Sequence[float] | Doubles | None = None) 
         Theorem 1; supplement B, equations for H and H-.
     """
     loss = as_pointwise(loss, "calibration")
-    asked = np.linspace(0, 1, 101) if eta is None else np.asarray(eta, dtype=np.float64)
+    try:
+        asked = np.linspace(0, 1, 101) if eta is None else np.asarray(eta, dtype=np.float64)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        raise TheoryError(f"expected `eta` as a list of probabilities, got {eta!r}") from None
     if asked.ndim != 1 or not ((asked >= 0) & (asked <= 1)).all():
         raise TheoryError("expected `eta` as a list of probabilities")
     near = 0.5 + np.outer([-1, 1], [1e-4, 1e-3, 5e-3]).ravel()

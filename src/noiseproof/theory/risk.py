@@ -79,10 +79,10 @@ def minimise_risk(loss: Loss | str, weights: Weights) -> RiskMinimum:
 
 def as_weights(weights: Weights) -> Tensor:
     """Return the weights of Definition 2 in float64, or say what is wrong with them."""
-    values = weights.tolist() if isinstance(weights, Tensor) else weights
     try:
+        values = weights.tolist() if isinstance(weights, Tensor) else weights
         w = torch.from_numpy(np.array(values, dtype=np.float64))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError, OverflowError):
         raise TheoryError(f"expected a weight for each class, got {weights!r}") from None
     if w.ndim != 1 or len(w) < 2:
         raise TheoryError(f"expected weights of two classes or more, got shape {tuple(w.shape)}")
