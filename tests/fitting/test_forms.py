@@ -67,6 +67,8 @@ def forms(X):
         "half": tensor.half(),
         "list of bfloat16": list(tensor.bfloat16()),
         "sparse tensor": tensor.to_sparse(),
+        "sparse rows": tensor.to_sparse(1),
+        "negative view": torch.complex(tensor, -tensor).conj().imag,
         "masked": np.ma.array(X, mask=False),
         "list of masked": list(np.ma.array(X, mask=False)),
         "csr": sparse.csr_matrix(X),

@@ -273,3 +273,34 @@ def test_one_comma_does_not_make_thousands_of_points(tmp_path):
     (block,) = read_blocks(tmp_path / "a.csv", "y", how)
     assert block.inputs["x"].tolist() == ["1.054", "2.5", "2,75"]
     assert read(tmp_path / "a.csv", "y", how).inputs["x"].tolist() == ["1.054", "2.5", "2,75"]
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-6, 1e-4, 1, 1e17])
+@pytest.mark.parametrize("infinite", [False, True])
+def test_decimal_commas_with_exponents_are_the_same_numbers(tmp_path, scale, infinite):
+    frame = pd.DataFrame({"x": scale * RNG.normal(size=N), "z": RNG.normal(size=N)})
+    frame.loc[:: 10 if infinite else N, "x"] = np.inf
+    frame.to_csv(tmp_path / "a.csv", index=False, sep=";", decimal=",")
+    given, file = Samples("here", frame), read(tmp_path / "a.csv", labelled=False)
+    for one, other in ((given, file), (file, given)):
+        features, notes = learn_features(one, (), 0, Notes()), Notes()
+        expected = features.transform(one, Notes())
+        assert np.allclose(features.transform(other, notes), expected)
+        how = Reading(**reading(features))
+        blocks = read_blocks(tmp_path / "a.csv", None, how, rows=7)
+        assert np.allclose(np.concatenate([features.transform(b, notes) for b in blocks]), expected)
+        assert notes.warnings == []
+
+
+def test_words_among_decimal_commas_are_counted_and_not_taken_for_gaps(tmp_path):
+    texts = [f"{at},5" for at in range(N)]
+    pd.DataFrame({"x": texts, "z": texts}).to_csv(tmp_path / "a.csv", index=False, sep=";")
+    features = learn_features(read(tmp_path / "a.csv", labelled=False), (), 0, Notes())
+    texts[20:80] = ["n.b."] * 60
+    pd.DataFrame({"x": texts, "z": texts}).to_csv(tmp_path / "b.csv", index=False, sep=";")
+    how, whole, parts = Reading(**reading(features)), Notes(), Notes()
+    features.transform(read(tmp_path / "b.csv", None, how, labelled=False), whole)
+    for block in read_blocks(tmp_path / "b.csv", None, how, rows=7):
+        features.transform(block, parts)
+    assert whole.warnings == parts.warnings
+    assert whole.warnings[0] == "x: 60 of 90 values cannot be read as numbers (n.b.)"

@@ -9,10 +9,11 @@ from noiseproof.extras import need
 if TYPE_CHECKING:
     import pandas as pd
 
+EXPONENT = r"([eE][+-]?\d+)?"
 #: A number with a decimal comma, thousands apart by points or by nothing.
-COMMA_NUMBER = r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+)?,\d+\s*"
-WHOLE_NUMBER = r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+)\s*"
-POINT_NUMBER = r"\s*[+-]?\d*\.\d*\s*"
+COMMA_NUMBER = rf"\s*[+-]?(\d+|\d{{1,3}}(\.\d{{3}})+)?,\d+{EXPONENT}\s*"
+WHOLE_NUMBER = rf"\s*[+-]?(\d+{EXPONENT}|\d{{1,3}}(\.\d{{3}})+|(?i:inf))\s*"
+POINT_NUMBER = rf"\s*[+-]?\d*\.\d*{EXPONENT}\s*"
 #: This share of a column of text must be numbers with a decimal comma for it to be numbers.
 ALIKE = 0.95
 
@@ -73,6 +74,11 @@ def read_decimal_commas(
         texts = column.dropna().astype(str)
         both = texts.str.fullmatch(f"{COMMA_NUMBER}|{WHOLE_NUMBER}")
         plain = texts.where(~both, texts.str.replace(".", "").str.replace(",", "."))
-        frame[name] = pd.to_numeric(plain, errors="coerce").reindex(frame.index)
+        read = pd.to_numeric(plain, errors="coerce")
+        # Words that are neither numbers nor gaps stay, for somebody else to count.
+        words = texts[read.isna() & ~texts.str.strip().str.lower().isin(NO_NUMBER)]
+        if len(words):
+            read = read.astype(object).where(~read.index.isin(words.index), texts)
+        frame[name] = read.reindex(frame.index)
         found.append(str(name))
     return found

@@ -185,9 +185,11 @@ def _from_torch(X: Any) -> Any:
         raise DataError("X: expected numbers (N, d), got a nested tensor")
     if X.is_meta or X.is_quantized:
         raise DataError("X: expected numbers (N, d), got a quantised tensor or one without data")
-    X = X.detach().cpu()
+    X = X.detach().cpu().resolve_neg()
     if X.is_floating_point() and X.dtype not in (torch.float16, torch.float32, torch.float64):
         X = X.float()  # numpy has no bfloat16 and no float8
+    if X.is_sparse and X.dense_dim():
+        X = X.to_dense()
     if X.layout == torch.strided:
         return X.numpy()
     X = X.to_sparse_coo().coalesce()
