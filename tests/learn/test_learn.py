@@ -368,7 +368,19 @@ def test_sharpness_makes_probabilities_those_of_the_true_class():
     T = noise.symmetric(3, 0.3)
     given = np.asarray(T.corrupt(true, seed=1).labels)
     blunt = q**0.5 / (q**0.5).sum(1, keepdims=True)
-    assert sharpness_for(blunt, given, T.matrix) == pytest.approx(2, rel=0.2)
+    assert sharpness_for(blunt, given, T.matrix, np.ones(len(given))) == pytest.approx(2, rel=0.2)
+
+
+def test_sharpness_counts_a_row_as_often_as_its_weight_says():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([1, 1, 1], size=600)
+    likely = p ** np.where(np.arange(600) < 200, 4.0, 0.5)[:, None]  # the first should be surer
+    y = (likely.cumsum(1) > likely.sum(1, keepdims=True) * rng.random((600, 1))).argmax(1)
+    weights = np.where(np.arange(600) < 200, 9, 1)
+    twice = np.repeat(np.arange(600), weights)
+    found = sharpness_for(p, y, np.eye(3), weights)
+    assert found == sharpness_for(p[twice], y[twice], np.eye(3), np.ones(len(twice)))
+    assert found > 1.5 * sharpness_for(p, y, np.eye(3), np.ones(600))
 
 
 def test_search_is_repeatable_and_asks_for_optuna(monkeypatch):

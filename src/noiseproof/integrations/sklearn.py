@@ -103,7 +103,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Args:
             X: (N, D) inputs.
             y: (N,) labels.
-            sample_weight: (N,) how much each row counts.
+            sample_weight: (N,) how much each row counts in training and in the comparison. Rows of
+                weight 0 are left out; ``learned_.estimate`` counts every other row once.
             groups: (N,) what each row belongs to, such as a patient. Rows of one group are held
                 out together.
         """

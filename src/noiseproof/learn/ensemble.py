@@ -115,7 +115,7 @@ def sharpened(p: Floats, sharpness: float) -> Floats:
     return out
 
 
-def sharpness_for(p: Floats, labels: Any, noise: Floats) -> float:
+def sharpness_for(p: Floats, labels: Any, noise: Floats, weights: Floats) -> float:
     """Return the power that makes held-out probabilities those of the true class.
 
     It maximises the likelihood of the noisy labels, sum_i p_i^s T_ij / sum_i p_i^s for label j:
@@ -126,10 +126,11 @@ def sharpness_for(p: Floats, labels: Any, noise: Floats) -> float:
         p: (N, K) held-out probabilities.
         labels: (N,) noisy labels.
         noise: T (K, K).
+        weights: (N,) how much each row counts.
     """
     every = -(-p.size // MOST)
-    p, labels = p[::every], np.asarray(labels)[::every]
+    p, labels, weights = p[::every], np.asarray(labels)[::every], weights[::every]
     seen = np.maximum(noise, 1e-6).T[labels]
     grid: Sequence[float] = np.geomspace(0.25, 8, 31).tolist()
-    fits = [float(np.log((sharpened(p, s) * seen).sum(axis=1)).mean()) for s in grid]
+    fits = [float(weights @ np.log((sharpened(p, s) * seen).sum(axis=1))) for s in grid]
     return grid[int(np.argmax(fits))]

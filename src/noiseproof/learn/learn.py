@@ -141,7 +141,7 @@ def learn(
         X: (N, D) features, dense or scipy-sparse.
         y: (N,) labels 0 to K-1, some of them wrong.
         classes: K.
-        sample_weight: (N,) how much each row counts.
+        sample_weight: (N,) how much each row counts in training and comparing, not in the estimate.
         soft: (N, K) class probabilities to learn instead of y, such as the answers of a crowd
             suggest; treatments of doubtful labels are not tried then.
         judge: (N, K) class probabilities to judge held-out predictions by instead of y.
@@ -182,7 +182,7 @@ def learn(
         folds = min(folds, _several(of[kept]))
     fold = deal(part.labels, min(folds, len(kept)), seed, of[kept])
     units = units_of(of)
-    few = Folds(part, fold, deadline, progress, units=units_of(of[kept]))
+    used = few = Folds(part, fold, deadline, progress, units=units_of(of[kept]))
     rest = Rest(problem, few, kept, equal)
     if len(labels) < FEW and (learners is None or Linear.name in learners):
         chosen = _few(few)
@@ -194,7 +194,6 @@ def learn(
             notes.append(LATE)
     told = 0.0 if part.review is None else float(chosen.plain.share[part.review.rows].sum())
     progress.step("train")
-    used = few
     if len(kept) == len(labels):
         members, rows = few.keep(chosen.settings, chosen.weights, chosen.opinions), len(labels)
     else:
@@ -214,10 +213,9 @@ def learn(
     if review is not None and len(review.judges):
         known = review.judges, labels[review.judges]
     noise = estimate(given, chosen.probabilities, names, trusted=known, groups=units)
-    # A handful of held-out rows cannot say how sure a model should be.
-    sharpness = 1.0
+    sharpness = 1.0  # a handful of held-out rows cannot say how sure a model should be
     if len(labels) >= FEW:
-        sharpness = sharpness_for(chosen.probabilities, labels, noise.matrix)
+        sharpness = sharpness_for(chosen.probabilities, labels, noise.matrix, problem.weights)
     model = Ensemble(members, sharpness)
     same = chosen.settings == (chosen.plain.setting,)
     baseline = model if same else _baseline(used, chosen, noise)
@@ -346,6 +344,6 @@ def _few(folds: Folds) -> Chosen:
 
 
 def _baseline(folds: Folds, chosen: Chosen, noise: EstimatedTransition) -> Ensemble:
-    plain, labels = chosen.plain, folds.problem.labels
-    members = folds.keep((plain.setting,), (1.0,), None)
-    return Ensemble(members, sharpness_for(plain.probabilities, labels, noise.matrix))
+    p, of = chosen.plain.probabilities, folds.problem
+    members = folds.keep((chosen.plain.setting,), (1.0,), None)
+    return Ensemble(members, sharpness_for(p, of.labels, noise.matrix, of.weights))
