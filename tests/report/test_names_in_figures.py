@@ -8,6 +8,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 import noiseproof as nf
+from noiseproof.errors import DataWarning
 from noiseproof.noise import TransitionMatrix, symmetric
 from noiseproof.report import figures
 from noiseproof.report.figures.margin import Point
@@ -19,6 +20,7 @@ from noiseproof.report.pictures import save
 NAMES = {
     r"$\frac$": r"$\frac$", "$5 or $6": "$5 or $6", "_background": "_background",
     "a\x1b[2Jb": r"a\x1b[2Jb", "caf\udce9": r"caf\xe9", "<b>&amp;": "<b>&amp;", "a\nb": r"a\nb",
+    "日本": "日本",
 }  # fmt: skip
 
 
@@ -68,3 +70,9 @@ def test_a_name_is_drawn_as_it_is(kind, tmp_path):
         texts = ElementTree.parse(tmp_path / "figure.svg").iter("{http://www.w3.org/2000/svg}text")
         found = ["".join(text.itertext()).strip() for text in texts]
         assert sum(shown in text for text in found) >= times, (name, found)
+
+
+def test_letters_that_the_font_does_not_have_are_one_warning(tmp_path):
+    with pytest.warns(DataWarning, match="drawn as boxes; an .svg shows them") as told:
+        save(_noise("日本語"), tmp_path / "picture.png")
+    assert len(told) == 1

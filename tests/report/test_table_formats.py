@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import example as such_as
 from hypothesis import given
 from hypothesis import strategies as st
 from latex import complaints
@@ -244,6 +245,7 @@ HOSTILE = st.text(
 
 
 @given(HOSTILE, HOSTILE, HOSTILE)
+@such_as("__x__", "_ _a_", "a__b")
 def test_no_name_breaks_a_markdown_table_or_reaches_the_terminal(title, column, name):
     parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark")
     parser.enable(["table", "strikethrough"])

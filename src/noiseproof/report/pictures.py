@@ -1,13 +1,14 @@
 """How figures look, and how they are saved."""
 
 import io
+import warnings
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from noiseproof import files
-from noiseproof.errors import ParameterError
+from noiseproof.errors import DataWarning, ParameterError
 from noiseproof.extras import need
 
 need("bench", "matplotlib", "cycler")
@@ -68,6 +69,14 @@ def save(figure: Figure, path: Path) -> None:
     kind = path.suffix.lower()[1:]
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
     content = io.BytesIO()
-    with style():
+    with style(), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         figure.savefig(content, format=kind, bbox_inches="tight", metadata=metadata)
     files.write(path, content.getbuffer())
+    glyphs = [one for one in told if str(one.message).startswith("Glyph ")]  # a warning a letter
+    if glyphs and kind != "svg":  # which has names as text
+        boxes = f"{path}: letters that {_STYLE['font.family']} does not have are drawn as boxes"
+        warnings.warn(f"{boxes}; an .svg shows them", DataWarning, stacklevel=2)
+    for one in told:
+        if one not in glyphs:
+            warnings.warn(one.message, one.category, stacklevel=2)

@@ -79,4 +79,4 @@ def _text(text: str) -> str:
         rf"$\{_SIGNS[sign]}$" if sign in _SIGNS else _ESCAPES.get(sign, sign)
         for sign in one_line(text)
     )
-    return re.sub(r"([-`'])(?=\1)", r"\1{}", escaped)  # two of them would become one sign
+    return re.sub(r"([-`'])(?=\1)|[!?](?=`)", r"\g<0>{}", escaped)  # two would become one sign

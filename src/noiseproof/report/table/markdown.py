@@ -6,7 +6,7 @@ from noiseproof.report.table.content import Entry, Row, Table
 from noiseproof.report.table.text import one_line, our_number
 
 _MEANS_SOMETHING = re.compile(
-    r"[\\|*<`$~]|(?<!\w)_|_(?!\w)"  # inside a word an underscore means nothing
+    r"[\\|*<`$~]|(?<![^\W_])_|_(?![^\W_])"  # inside a word one underscore means nothing
     r"|!(?=\[)|\](?=[(\[:])"  # images and links
     r"|&(?=#?\w+;)|:(?=//)|(?<=www)\."
     r"|^[#>+=-]"  # at the beginning of a line
