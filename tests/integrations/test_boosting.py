@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 import noiseproof as nf
-from noiseproof.errors import DataWarning, ParameterError, TargetError
+from noiseproof.errors import DataWarning, NoiseproofError, ParameterError, TargetError
 from noiseproof.integrations import boosting
 
 xgboost = pytest.importorskip("xgboost")
@@ -295,3 +295,38 @@ def test_a_robust_objective_withstands_wrong_labels(library):
 def test_a_negative_weight_is_named_by_metrics_too():
     with pytest.raises(ParameterError, match="sample_weight >= 0"):
         boosting.mean_loss("CE")(np.array([0, 1]), np.zeros((2, 3)), np.array([1.0, -1.0]))
+
+
+@pytest.mark.parametrize(
+    ("labels", "scores", "weight"),
+    [
+        ([0, 1], None, None),
+        ([0, 1], "ab", None),
+        ([0, 1], [[1.0, 2.0], [3.0]], None),
+        ([0, 1], np.zeros((2, 2, 2)), None),
+        ([0, 1], np.zeros((2, 0)), None),
+        (["a", "b"], [2.0, -3.0], None),
+        ([0, 1], [2.0, -3.0], 2.0),
+        ([0, 1], [2.0, -3.0], ["a", "b"]),
+    ],
+    ids=str,
+)
+def test_what_are_no_scores_labels_or_weights_is_one_line(labels, scores, weight):
+    calls = [
+        lambda: boosting.mean_loss("CE")(labels, scores, weight),
+        lambda: boosting.mean_loss("CE", probabilities=True)(labels, scores, weight),
+        lambda: boosting.lightgbm_objective("CE")(labels, scores, weight),
+    ]
+    if weight is None and labels == [0, 1]:
+        calls.append(lambda: boosting.probabilities(scores))
+    for call in calls:
+        with pytest.raises(NoiseproofError) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+
+
+def test_whole_numbers_are_scores_and_probabilities_too():
+    by_text = boosting.mean_loss("GCE", probabilities=True)
+    assert by_text([0, 1], [0, 1]) == by_text([0, 1], [0.0, 1.0]) == 0
+    with pytest.raises(ParameterError, match="add up to 1"):
+        by_text([0, 1], [[0.9, 0.9], [0.1, 0.1]])

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from noiseproof.errors import DataWarning, ParameterError, TargetError
 from noiseproof.losses import Loss
 from noiseproof.losses.expression import as_loss
-from noiseproof.losses.newton import newton, two_columns
+from noiseproof.losses.newton import as_scores, newton, two_columns
 
 Scores = NDArray[np.floating[Any]]
 _PROBABILITIES = (
@@ -188,6 +188,8 @@ def _of_probabilities(p: Scores) -> Scores:
     p = np.stack([1 - p, p], axis=1) if p.ndim == 1 else p
     if not ((p >= 0) & (p <= 1)).all():
         raise ParameterError("expected probabilities, got raw scores: leave probabilities=True out")
+    if not (np.abs(p.sum(axis=1) - 1) < 1e-3).all():
+        raise ParameterError("expected probabilities that add up to 1 in every row")
     found: Scores = np.log(np.maximum(p, np.finfo(p.dtype).tiny))
     return found
 
@@ -202,12 +204,14 @@ def _arguments(a: Any, b: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         scores, labels, sample_weight = a, b.get_label(), b.get_weight()
     else:
         labels, scores = a, b
-    weight = None if sample_weight is None or len(sample_weight) == 0 else sample_weight
-    return np.asarray(scores), _whole(np.asarray(labels)), weight
+    weight = None if sample_weight is None or np.size(sample_weight) == 0 else sample_weight
+    return as_scores(scores), _whole(np.asarray(labels)), weight
 
 
 def _whole(labels: Any) -> Any:
     """Return the labels, which the libraries hold as floats, as classes."""
+    if labels.dtype.kind not in "fiub":
+        raise TargetError(f"expected labels 0, 1, ... K-1, got {labels.dtype}")
     if labels.dtype.kind == "f" and not np.array_equal(labels, np.trunc(labels)):
         wrong = labels[labels != np.trunc(labels)]
         raise TargetError(

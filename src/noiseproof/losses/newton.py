@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from noiseproof.errors import ShapeError
 from noiseproof.losses.base import Loss
 
 
@@ -28,5 +29,18 @@ def newton(loss: Loss, scores: Any, labels: Any, weight: Any = None) -> tuple[An
 
 def two_columns(scores: Any) -> Any:
     """Return (N, K) scores; a single one for each row, (N,), becomes (0, score)."""
-    scores = np.asarray(scores)
+    scores = as_scores(scores)
     return np.stack([np.zeros_like(scores), scores], axis=1) if scores.ndim == 1 else scores
+
+
+def as_scores(scores: Any) -> Any:
+    """Return scores, (N, K) or (N,), as an array of floats, or say that they are none."""
+    try:
+        array = np.asarray(scores)
+    except ValueError:
+        raise ShapeError("expected scores (N, K) or (N,), got rows of different lengths") from None
+    if array.dtype.kind not in "fiub" or array.ndim not in (1, 2) or 0 in array.shape[1:]:
+        raise ShapeError(
+            f"expected scores (N, K) or (N,), got {array.dtype} of shape {array.shape}"
+        )
+    return array if array.dtype.kind == "f" else array.astype(np.float64)
