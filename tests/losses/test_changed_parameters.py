@@ -152,6 +152,20 @@ def test_what_follows_from_the_parameters_is_changed_by_them_alone(text, copied)
         assert torch.equal(loss(z, y), before)
 
 
+def test_what_a_loss_counts_for_itself_is_its_own():
+    class Counting(nf.MAE, register=False):
+        calls: int = dataclasses.field(init=False, default=0)
+
+        def value(self, log_u):
+            self.calls += 1
+            return super().value(log_u)
+
+    loss = Counting()
+    before = loss.calls
+    loss(torch.zeros(1, 3), torch.tensor([0]))
+    assert loss.calls == before + 1
+
+
 def test_weights_that_torch_parametrizes():
     class Exp(torch.nn.Module):
         def forward(self, x):

@@ -124,14 +124,15 @@ class Declared:
 
     def __setattr__(self, name: str, value: Any) -> None:
         is_parameter = name in self.parameter_types()
-        if not self._settled or not (is_parameter or name in OPTIONS or name in self.followers()):
+        if not self._settled or not (is_parameter or name in OPTIONS):
+            made = self._settled and name in self.followers()
+            if made and isinstance(getattr(self, name, None), Declared):
+                raise ParameterError(
+                    f"`{name}` of {type(self).__name__} follows from its parameters: change those, "
+                    "or build another loss"
+                )
             super().__setattr__(name, value)
             return
-        if not (is_parameter or name in OPTIONS):
-            raise ParameterError(
-                f"`{name}` of {type(self).__name__} follows from its parameters: change those, or "
-                "build another loss"
-            )
         if is_parameter and self._follows:
             raise ParameterError(f"`{name}` follows from {self._follows}: change it there")
         before, value = getattr(self, name), self.checked(name, value)
