@@ -167,3 +167,14 @@ def test_the_symmetric_rate_of_jal_is_the_audits():
     assert advice.tolerates == pytest.approx(found, abs=2e-3)
     assert "JAL-CE" in json.dumps(recommend("symmetric:0.4", 100).to_dict())
     assert str(recommend("symmetric:0.4", 100)[-1].loss).startswith("5*NCE + AMSE")
+
+
+@pytest.mark.parametrize(
+    "wrong", [-1, float("nan"), "a", [1], True, 10**400], ids=lambda x: str(x)[:4]
+)
+def test_a_wrong_margin_or_accuracy_is_one_line(wrong):
+    for name in ("margin", "accuracy"):
+        with pytest.raises(ParameterError, match=name):
+            recommend("symmetric:0.4", classes=4, **{name: wrong})
+    with pytest.raises(ParameterError, match="`accuracy` <= 1"):
+        recommend("symmetric:0.4", classes=4, accuracy=70)

@@ -1,11 +1,13 @@
 """compute_loss gives the Trainer the loss of the labels it means, whatever the batches."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from torch import nn
 
 import noiseproof as nf
-from noiseproof.errors import ParameterError, ShapeError, TargetError
+from noiseproof.errors import NoiseproofError, ParameterError, ShapeError, TargetError
 from noiseproof.integrations.transformers import compute_loss
 
 hf = pytest.importorskip("transformers")
@@ -251,3 +253,22 @@ def test_mistakes_are_one_line():
         with pytest.raises(error, match=text) as caught:
             compute_loss(LOSS)(*wrong)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("shape", "labels", "shift"),
+    [
+        ((2, 3, 4), [[0, 1, 2]] * 2, None),
+        ((2, 4), torch.zeros(2, dtype=torch.int64), True),
+        ((), torch.tensor(0), False),
+        ((2, 3, 4), torch.zeros(2, 5, dtype=torch.int64), True),
+    ],
+    ids=["list", "no tokens", "a number", "other lengths"],
+)
+def test_what_a_trainer_cannot_have_given_is_one_line(shape, labels, shift):
+    outputs = SimpleNamespace(logits=torch.randn(shape))
+    with pytest.raises(NoiseproofError) as caught:
+        compute_loss("GCE", shift=shift)(outputs, labels)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(ParameterError, match="expected `linear` to be the model"):
+        compute_loss("GCE", linear="gpt2")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from loss_examples import AT_THE_ENDS, EXAMPLES, NAMED, PAPER, any_losses, problem
 
 import noiseproof as nf
-from noiseproof.errors import ExpressionError
+from noiseproof.errors import ExpressionError, ParameterError
 
 
 @pytest.mark.parametrize("loss", [*EXAMPLES, *AT_THE_ENDS, *PAPER], ids=str)
@@ -217,3 +217,8 @@ def test_options_reach_every_part():
 )
 def test_repr_shows_the_options(loss, shown):
     assert repr(loss) == shown
+
+
+def test_an_unknown_option_is_named():
+    with pytest.raises(ParameterError, match="no option 'redution'; did you mean 'reduction'"):
+        nf.loss("CE", redution="sum")

@@ -11,6 +11,7 @@ from noiseproof.advise.families import LOWEST, MANY, active_negative, families, 
 from noiseproof.errors import NoiseError, ParameterError, TheoryError
 from noiseproof.known import known
 from noiseproof.losses import Loss
+from noiseproof.losses.parameter import Interval, checked
 from noiseproof.noise import EstimatedTransition, Noise, TransitionMatrix, estimate, parse
 from noiseproof.noise.generate import split_classes
 from noiseproof.theory import asymmetry_ratio
@@ -158,8 +159,9 @@ def recommend(
     Reference:
         Theorem 6, Corollaries 1 to 3.
     """
-    if not isinstance(margin, int | float | np.number) or not 1 <= margin < math.inf:
-        raise ParameterError(f"expected `margin` >= 1, got {margin!r}")
+    margin = checked("margin", margin, Interval(at_least=1))
+    if accuracy is not None:
+        accuracy = checked("accuracy", accuracy, Interval(at_least=0, at_most=1))
     T = _transition(noise, classes, probabilities, dataset)
     _check_dominance(T)
     warnings = list(T.warnings) if isinstance(T, EstimatedTransition) else []

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from noiseproof.errors import ParameterError, ShapeError, TargetError
 from noiseproof.losses import Loss, linear_loss
 from noiseproof.losses.expression import as_loss
+from noiseproof.losses.targets import not_a_tensor
 
 
 def compute_loss(
@@ -47,11 +48,18 @@ def compute_loss(
     def computed(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
         if labels is None:
             raise ParameterError("the Trainer found no `labels` in the batch: name its column that")
+        if not isinstance(labels, Tensor):
+            raise not_a_tensor(labels=labels)
         logits = _logits(outputs)
         made.to(logits.device)
         causal = "CausalLM" in type(outputs).__name__ if shift is None else shift
         labels = labels.to(logits.device)
         hidden = None if last is None else last.taken(logits)
+        if logits.dim() < (3 if causal else 1):
+            form = "(B, T, K)" if causal else "(..., K)"
+            raise ShapeError(f"expected logits {form}, got {tuple(logits.shape)}")
+        if causal and labels.shape[:2] != logits.shape[:2] and hidden is None:
+            raise _wrong_labels(labels, logits)
         if causal:
             labels = labels[:, 1:]
         if hidden is not None and last is not None:
@@ -101,11 +109,15 @@ def _rows(labels: Tensor, logits: Tensor) -> Tensor:
             )
         return labels.reshape(-1, logits.shape[-1])
     if labels.shape != logits.shape[:-1] or labels.is_floating_point():
-        raise ShapeError(
-            f"expected integer labels of shape {tuple(logits.shape[:-1])} for logits of shape "
-            f"{tuple(logits.shape)}, got {labels.dtype} of shape {tuple(labels.shape)}"
-        )
+        raise _wrong_labels(labels, logits)
     return labels.reshape(-1)
+
+
+def _wrong_labels(labels: Tensor, logits: Tensor) -> ShapeError:
+    return ShapeError(
+        f"expected integer labels of shape {tuple(logits.shape[:-1])} for logits of shape "
+        f"{tuple(logits.shape)}, got {labels.dtype} of shape {tuple(labels.shape)}"
+    )
 
 
 def _items(labels: Tensor, classes: int, counted: Any) -> Any:
@@ -123,6 +135,8 @@ class _LastStates:
     """
 
     def __init__(self, model: nn.Module) -> None:
+        if not isinstance(model, nn.Module):
+            raise ParameterError(f"expected `linear` to be the model, got {model!r}")
         head = getattr(model, "get_output_embeddings", lambda: None)()
         base = getattr(model, "base_model", None)
         forward = inspect.signature(model.forward).parameters

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, TypeVar
 from noiseproof.errors import ExpressionError, NoiseproofError, ParameterError, did_you_mean
 from noiseproof.losses.base import Loss, registry
 from noiseproof.losses.combine import weighted_sum
+from noiseproof.losses.declared import OPTIONS
 from noiseproof.losses.parameter import checked
 
 LONGEST = 20_000
@@ -51,6 +52,9 @@ class _Reader:
     def read(self) -> Loss:
         if not isinstance(self.text, str):
             raise ExpressionError(f"expected a loss as text, got {self.text!r}")
+        for name in self.options:
+            if name not in OPTIONS:
+                raise ParameterError(f"a loss has no option {name!r}{did_you_mean(name, OPTIONS)}")
         if len(self.text) > LONGEST:
             raise ExpressionError(f"a loss of {len(self.text)} characters (at most {LONGEST})")
         # Line breaks are layout to a reader and statements to the parser; columns stay the same.
