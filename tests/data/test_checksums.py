@@ -116,6 +116,18 @@ def test_the_command_verifies_all_that_is_there(tmp_path, monkeypatch, capsys):
     assert "no data set in" in capsys.readouterr().err
 
 
+def test_the_command_takes_mnists_files_for_no_others(tmp_path, monkeypatch, capsys):
+    """Those of Fashion-MNIST have the same names, where they are not in a folder of their own."""
+    write(tmp_path)
+    known_as(monkeypatch, "mnist", tmp_path)
+    assert main(["data", "verify", "--data", str(tmp_path)]) == 0
+    assert "fashion" not in capsys.readouterr().out
+    assert main(["data", "verify", "fashion-mnist", "--data", str(tmp_path)]) == 2
+    (tmp_path / "t10k-labels-idx1-ubyte.gz").write_bytes(b"x")
+    assert main(["data", "verify", "--data", str(tmp_path)]) == 2
+    assert "published file of mnist" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["digits", "mnist", "cifar10"])
 @pytest.mark.realdata
 def test_the_published_content_has_the_fingerprint_on_record(name):
