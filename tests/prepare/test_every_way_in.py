@@ -330,3 +330,15 @@ def test_long_lists_that_differ_in_the_middle_differ():
         assert items(pd.DataFrame({"e": column, "x": 0.5}))[0].tolist() == [0, 1, 0]
         assert Groups.of(column).numbers.tolist() == [0, 1, 0]
         assert varies(column, np.zeros(3, np.int64), np.zeros(1, np.int64))
+
+
+def test_half_characters_in_a_column_are_read_and_in_labels_refused():
+    """As json.loads leaves them of an emoji that was cut in two."""
+    texts = pd.Series(["good \ud83d", "bad", "good"] * 8, dtype=object)
+    frame = pd.DataFrame({"x": np.arange(24.0) % 5, "c": texts})
+    samples = as_samples(frame, ["no", "yes"] * 12)
+    features = learn_features(samples, (), 0, Notes())
+    assert "c = good \ufffd" in features.names
+    assert len(hashes(samples)) == len(features.transform(samples, Notes())) == 24
+    with pytest.raises(DataError, match="is not valid Unicode text"):
+        encode(as_samples(frame, "c").labels, "here")

@@ -1,6 +1,8 @@
 """What a caller may hand over: a path, a table, a matrix, images; with labels or without."""
 
+import re
 import warnings
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from noiseproof.data.table import as_column, as_frame, is_foreign
+from noiseproof.data.table import as_column, as_frame, is_foreign, with_columns
 from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.prepare.classes import only_column
 from noiseproof.prepare.forms import as_inputs, blurred, check_range, plain
@@ -20,6 +22,8 @@ from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import column_name, split_label, tidy
 from noiseproof.prepare.values import as_text, with_gaps
 from noiseproof.progress import SILENT, counted
+
+HALF = re.compile("[\ud800-\udfff]")
 
 
 def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) -> Samples:
@@ -119,6 +123,24 @@ def warn_of_other_numbers(X: Any, what: str) -> None:
 
 
 def _frame(frame: Any, y: Any, labelled: bool) -> Samples:
+    samples = _split(frame, y, labelled)
+    inputs = samples.inputs
+    broken = {name: inputs[name].map(_valid) for name in inputs if _has_halves(inputs[name])}
+    return replace(samples, inputs=with_columns(inputs, broken)) if broken else samples
+
+
+def _has_halves(column: Any) -> bool:
+    """Return whether texts have half characters (lone surrogates), which pandas cannot compare."""
+    return column.dtype == object and any(value is not _valid(value) for value in column)
+
+
+def _valid(value: Any) -> Any:
+    if not isinstance(value, str) or value.isascii() or not HALF.search(value):
+        return value
+    return HALF.sub("\ufffd", value)
+
+
+def _split(frame: Any, y: Any, labelled: bool) -> Samples:
     warn_of_another_order(frame, y)
     frame = tidy(frame, "the table")
     if len(frame) == 0:
