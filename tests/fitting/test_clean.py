@@ -451,3 +451,9 @@ def test_what_a_link_leads_to_is_copied_only_if_it_is_a_picture(photos, tmp_path
     assert not [name for name in after if "key" in name]
     assert after["<b>dog/0-from-cat.png"] == (home / "pets" / "cat" / "0.png").read_bytes()
     assert after["cat/notes.txt"] == b"mine"
+
+
+def test_blank_lines_are_rows_of_a_column_that_is_alone(tmp_path):
+    (tmp_path / "a.csv").write_text("\ny\ncat\n\ndog\n\n\n")
+    found = edited(tmp_path / "a.csv", "y", {0: "dog", 2: "cat"}, None)
+    assert found == b"\ny\ndog\n\ncat\n\n\n"

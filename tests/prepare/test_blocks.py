@@ -304,3 +304,28 @@ def test_words_among_decimal_commas_are_counted_and_not_taken_for_gaps(tmp_path)
         features.transform(block, parts)
     assert whole.warnings == parts.warnings
     assert whole.warnings[0] == "x: 60 of 90 values cannot be read as numbers (n.b.)"
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("x\n1.5\n\n2\n\n\n3\n", [1.5, None, 2, None, None, 3]),
+        ("x\n1.5\n\n2\n\n\n", [1.5, None, 2]),
+        ('\n\nx\n1.5\n\n2\n""\n\n', [1.5, None, 2, None]),
+        ("x\ngood film\n\nbad", ["good film", None, "bad"]),
+        ("x\na\n" + 20 * "\n" + "b\n\n  ", ["a", *20 * [None], "b"]),
+    ],
+)
+@pytest.mark.parametrize(("end", "encoding"), [("\n", "utf-8"), ("\r\n", "utf-16")])
+def test_a_blank_line_is_a_row_where_a_column_is_alone(tmp_path, text, rows, end, encoding):
+    """Predictions would be of other rows than those of the file."""
+    (tmp_path / "a.csv").write_bytes(text.replace("\n", end).encode(encoding))
+    expected = pd.DataFrame({"x": rows})
+    whole = read(tmp_path / "a.csv", labelled=False).inputs
+    blocks = [part.inputs for part in read_blocks(tmp_path / "a.csv", rows=3)]
+    assert max(map(len, blocks)) <= 3
+    for found in (whole, pd.concat(blocks, ignore_index=True)):
+        pd.testing.assert_frame_equal(
+            found.astype(object).where(found.notna(), None),
+            expected.astype(object).where(expected.notna(), None),
+        )

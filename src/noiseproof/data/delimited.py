@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from noiseproof.data.blank_lines import TAIL, blank_above, without_end
 from noiseproof.data.gaps import NO_VALUE
 from noiseproof.data.labels import as_labels
 from noiseproof.errors import DataError
@@ -41,6 +42,7 @@ class Delimited:
         packed: whether it is compressed by gzip.
         columns: the names of the columns; what repeats is numbered, ``y``, ``y.1``.
         row_names: whether rows begin with a name that has no column, as R writes them.
+        above: how many blank lines are above the names.
     """
 
     path: Path
@@ -49,6 +51,7 @@ class Delimited:
     packed: bool
     columns: tuple[str, ...]
     row_names: bool
+    above: int = 0
 
     @classmethod
     def look(cls, path: Path, suffix: str, encoding: str | None = None) -> "Delimited":
@@ -84,7 +87,8 @@ class Delimited:
                     f'{path}: one column, but rows of several fields; put "..." around each field'
                 )
             if first.index.nlevels == 1:
-                return cls(path, encoding, separator, packed, tuple(first.columns), row_names)
+                names, above = tuple(first.columns), blank_above(text)
+                return cls(path, encoding, separator, packed, names, row_names, above)
         more = first.index.nlevels
         raise DataError(f"{path}: rows have {more} fields more than there are names of columns")
 
@@ -97,6 +101,8 @@ class Delimited:
 
         if not self.row_names:
             options["index_col"] = False
+            if len(self.columns) == 1:  # a blank line is a row whose only field is empty
+                options |= {"skip_blank_lines": False, "skiprows": self.above}
         rows = max(1, min(ROWS, FIELDS // max(1, len(self.columns))))
         with _open(self.path, self.packed) as file, warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -105,7 +111,12 @@ class Delimited:
                 io.BufferedReader(watched, 1 << 20), sep=self.separator, encoding=self.encoding,
                 chunksize=options.pop("rows", rows), low_memory=False, **options,
             ) as frames:  # fmt: skip
-                yield watched.bounded(frames)
+                frames = watched.bounded(frames)
+                kept = "skip_blank_lines" in options
+                yield without_end(frames, MARK, lambda: self._end(watched)) if kept else frames
+
+    def _end(self, watched: "_Watched") -> str:
+        return watched.tail.decode(self.encoding.removesuffix("-sig"), errors="ignore")
 
     def frames(
         self,
@@ -275,6 +286,7 @@ class _Watched(io.RawIOBase):
     def __init__(self, file: BinaryIO, hears: Callable[[int], None] | None) -> None:
         self.file, self.hears = file, hears
         self.total = self.block = 0
+        self.tail = b""
 
     def readable(self) -> bool:
         return True
@@ -282,6 +294,7 @@ class _Watched(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         data = self.file.read(len(buffer))
         buffer[: len(data)] = data
+        self.tail = (self.tail + data)[-TAIL:] if data else self.tail
         self.total += len(data)
         self.block += len(data)
         if self.block > LONGEST:

@@ -37,9 +37,10 @@ def edited(path: Path, column: str, changes: Mapping[int, str], encoding: str | 
             raise DataError(f"{path}: {coding} cannot be changed in place; save it as UTF-8")
     at = file.columns.index(column) + file.row_names
     parts, done, last = [], 0, 0
-    for row, (start, end) in enumerate(_records(text, file.separator)):
-        if row == 0:
-            continue  # the header
+    alone = len(file.columns) == 1 and not file.row_names
+    for row, (start, end) in enumerate(_records(text, file.separator, alone)):
+        if row == 0 or (done == len(known) and not text[start:end].strip()):
+            continue  # the header, or a blank line at the end
         field = _field(text, start, end, at, file.separator)
         if done >= len(known) or _unquoted(text[slice(*field)]) != known[done]:
             raise DataError(
@@ -73,8 +74,12 @@ def _field_pattern(separator: str) -> str:
     return rf'(?>"(?:[^"]++|"")*+"{rest}|{rest})'
 
 
-def _records(text: str, separator: str) -> Iterator[tuple[int, int]]:
-    """Return where each record begins and ends, without blank ones; the header comes first."""
+def _records(text: str, separator: str, alone: bool) -> Iterator[tuple[int, int]]:
+    """Return where each record begins and ends; the header comes first.
+
+    Blank lines are left out, unless a column is alone: there they are rows.
+    """
+    header = True
     field, sep = _field_pattern(separator), re.escape(separator)
     record = re.compile(rf"(?:{field}{sep})*+{field}")
     at = 1 if text[:1] == "\ufeff" else 0
@@ -82,8 +87,9 @@ def _records(text: str, separator: str) -> Iterator[tuple[int, int]]:
         found = record.match(text, at)
         assert found is not None  # an empty field always matches
         end = found.end()
-        if text[at:end].strip(" \t".replace(separator, "")):
+        if text[at:end].strip(" \t".replace(separator, "")) or (alone and not header):
             yield at, end
+            header = False
         at = end + (2 if text[end : end + 2] == "\r\n" else 1)
 
 
