@@ -22,7 +22,7 @@ def check_file(path: Path, force: bool = False, inputs: Iterable[str | Path | No
         inputs: files and folders that are read for it; none of them is ever replaced.
     """
     with explained(path):
-        if os.path.lexists(path):
+        if _is_there(path):
             ask_force(path, force)
             if path.is_symlink() or not path.is_file():
                 # It would be replaced by a file: a device, a pipe or a link would be gone.
@@ -41,7 +41,11 @@ def check_folder(path: Path, force: bool = False) -> None:
     """
     with explained(path):
         clean(path)
-        if os.path.lexists(path):
+        if _is_there(path):
+            if os.path.ismount(path):
+                raise ParameterError(
+                    f"{path} is a mount point, which cannot be replaced; name a folder in it"
+                )
             ask_force(path, force)
             if path.is_symlink() or not path.is_dir():
                 raise ParameterError(f"{path} is not a folder; it is left as it is")
@@ -70,6 +74,15 @@ def ask_force(path: Path, force: bool) -> None:
     """Raise ParameterError for what is there, unless it may be replaced."""
     if not force:
         raise ParameterError(f"{path} exists; nothing is overwritten without --force")
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether something has this name; raise OSError if nothing can ever have it."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def _is_in(path: Path, read: str | Path) -> bool:
