@@ -13,6 +13,8 @@ def printable(text: str) -> str:
     >>> printable("caf\xe9 \x1b[2J\n"), printable("caf\udce9")
     ('caf\xe9 \\x1b[2J\\n', 'caf\\xe9')
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else _escape(c) for c in text)
 
 

@@ -82,6 +82,16 @@ def test_a_foreign_grid_is_one_line(tmp_path, capsys, monkeypatch, command):
             load_grid(path)
 
 
+def test_a_complaint_is_cut_before_it_is_escaped(tmp_path, capsys, monkeypatch):
+    """A header of 300 MB was escaped letter by letter, which took minutes and gigabytes."""
+    lengths = []
+    monkeypatch.setattr("noiseproof.cli.printable", lambda text: lengths.append(len(text)) or text)
+    (tmp_path / "a.csv").write_text("x" * 10**6 + "\n1\n")
+    assert main(["fit", str(tmp_path / "a.csv"), "--label", "y"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert 0 < max(lengths) < LONGEST + 100
+
+
 def test_a_network_that_is_none_has_no_recipe(capsys):
     code = main(["train", "digits", "--loss", "CE", "--show", "--network", f"mlp{ODD}"])
     out, err = capsys.readouterr()

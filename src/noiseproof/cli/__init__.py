@@ -127,8 +127,7 @@ def _terminable(signals: list[int]) -> Iterator[None]:
 
 
 def _complain(message: str) -> int:
-    line = printable(" ".join(message.split()))
-    if len(line) > LONGEST:  # a file may hold a word of a million letters
-        line = f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
-    print(f"noiseproof: {line}", file=sys.stderr)
+    if len(message) > LONGEST:  # a file may hold a word of a million letters
+        message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"
+    print(f"noiseproof: {printable(' '.join(message.split()))}", file=sys.stderr)
     return 2
