@@ -16,6 +16,8 @@ from noiseproof.cli import main
 from noiseproof.data.folder import read_folder
 from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.prepare.array_files import read_array_file
+from noiseproof.prepare.reading import Reading
+from noiseproof.prepare.table_files import read_table_file
 
 RNG = np.random.default_rng(0)
 PIXELS = RNG.integers(0, 256, (20, 6, 7, 3), np.uint8)
@@ -413,6 +415,23 @@ def test_what_is_neither_a_name_nor_a_file(tmp_path):
     (tmp_path / "mine.txt").touch()
     with pytest.raises(DataError, match=r"mine.txt: expected an .npz, .csv"):
         data.load(tmp_path / "mine.txt")
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "binary", "dictionary"])
+def test_texts_that_parquet_stores_once_are_counted_in_every_row(tmp_path, monkeypatch, kind):
+    """A file of 50 KB took hundreds of gigabytes."""
+    texts = pa.array(["x" * 5000, "y"]).take(pa.array(np.zeros(2000, int)))
+    texts = texts.dictionary_encode() if kind == "dictionary" else texts.cast(kind)
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": texts, "y": np.arange(2000) % 2}), path)
+    assert path.stat().st_size < 50_000
+    monkeypatch.setattr("noiseproof.data.memory.available", lambda: 10**7)
+    for reads in (
+        lambda: data.load(path, label="y"),
+        lambda: read_table_file(path, "y", Reading()),
+    ):
+        with pytest.raises(DataError, match=r"a.parquet: 0.0 GB need about 0.0 GB of memory"):
+            reads()
 
 
 def test_what_unpacks_to_more_than_the_memory_is_not_read(tmp_path, monkeypatch):

@@ -2,7 +2,7 @@
 
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count, takewhile
 from pathlib import Path
@@ -16,6 +16,7 @@ from noiseproof.data.decimal_commas import read_decimal_commas
 from noiseproof.data.delimited import Delimited
 from noiseproof.data.labels import encode
 from noiseproof.data.memory import Budget, check_fits
+from noiseproof.data.parquet_size import check_texts, stored_size
 from noiseproof.data.single import as_float32
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.extras import need
@@ -60,8 +61,7 @@ def read_table(path: str | Path, label: str) -> Dataset:
     from pandas.api.types import infer_dtype
 
     path = Path(path)
-    size = content_size(path)
-    check_fits(path, size)
+    size = checked_size(path, [path])
     frame = read_frame(path, label, hears=Budget(path, size, SILENT).hear).frame
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
@@ -286,22 +286,19 @@ def _integers(column: Any) -> Any:
     return as_column(column).astype("UInt64" if unsigned else "Int64")
 
 
-def content_size(path: Path) -> int:
-    """Return how many bytes there are to read, as far as can be told before."""
-    size = path.stat().st_size
-    if table_suffix(path) not in PARQUET or size == 0:
-        return size
-    from pyarrow import ArrowException, parquet
+def checked_size(path: Path, files: Sequence[Path]) -> int:
+    """Return how many bytes there are to read; refuse what is too large for this machine.
 
-    try:
-        with path.open("rb") as file:
-            content = parquet.read_metadata(file)
-    except (ArrowException, OSError) as error:
-        reason = str(error).partition("\n")[0]
-        raise DataError(f"{path}: cannot be read as parquet ({reason})") from None
-    stored = sum(content.row_group(i).total_byte_size for i in range(content.num_row_groups))
-    # A value that repeats a million times is stored once and takes the memory of a million.
-    return max(int(stored), 8 * int(content.num_rows) * int(content.num_columns))
+    Args:
+        path: the table.
+        files: its files.
+    """
+    packed = [file for file in files if table_suffix(file) in PARQUET and file.stat().st_size]
+    size = sum(stored_size(file) if file in packed else file.stat().st_size for file in files)
+    check_fits(path, size)
+    for file in packed:
+        check_texts(file)
+    return size
 
 
 @contextmanager

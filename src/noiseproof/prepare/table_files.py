@@ -10,13 +10,13 @@ import numpy as np
 from noiseproof.data.decimal_commas import CommaLook, read_decimal_commas
 from noiseproof.data.delimited import Delimited
 from noiseproof.data.header import is_headless
-from noiseproof.data.memory import Budget, check_fits
+from noiseproof.data.memory import Budget
 from noiseproof.data.table import (
     PARQUET,
     Table,
     as_frame,
     as_objects,
-    content_size,
+    checked_size,
     is_odd,
     read_frame,
     readable,
@@ -56,8 +56,7 @@ def read_table_file(
         alone: whether the labels may be the only column.
     """
     files = parquet_files(path) if path.is_dir() else [path]
-    size = sum(content_size(file) for file in files)
-    check_fits(path, size)
+    size = checked_size(path, files)
     budget = Budget(path, size, progress)
     tables = [
         read_frame(
