@@ -373,7 +373,7 @@ def test_what_was_counted_bounds_the_noise():
         assert noise.joint.sum() == pytest.approx(1)
 
 
-def test_a_picture_that_cannot_be_shown_is_left_out(tmp_path):
+def test_a_picture_that_cannot_be_shown_is_left_out(tmp_path, monkeypatch):
     (tmp_path / "cat").mkdir()
     Image.new("RGB", (200, 100)).save(tmp_path / "cat" / "good.jpg")
     (tmp_path / "cat" / "broken.jpg").write_bytes(b"\xff\xd8 no picture")
@@ -384,6 +384,12 @@ def test_a_picture_that_cannot_be_shown_is_left_out(tmp_path):
     with Image.open(io.BytesIO(base64.b64decode(good.partition(",")[2]))) as picture:
         assert picture.size == (160, 80)
     assert others == ["", "", ""]
+
+    def no_memory(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("noiseproof.fitting.pictures.flat", no_memory)
+    assert Pictures(tmp_path, names).thumbnails([0]) == [""]  # it was the end of the fit
 
 
 def test_a_row_that_is_kept_keeps_its_label(tmp_path):

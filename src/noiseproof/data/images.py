@@ -5,7 +5,7 @@ import stat
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,13 +57,18 @@ def decode(path: Path, size: int | None = None, grey: bool = True) -> npt.NDArra
             if size is not None:
                 # JPEG can decode at a fraction of its size, for a fraction of the work.
                 file.draft(None, (size, size))
-            with nullcontext() if file.width * file.height <= LARGE else _large:
+            with alone(file):
                 picture = upright(flat(file, "L" if keep else "RGB"))
                 if size is not None and picture.size != (size, size):
                     picture = ImageOps.fit(picture, (size, size), Image.Resampling.BILINEAR)
     except _unreadable() as error:
         raise DataError(f"{path}: cannot be read as an image ({_reason(error)})") from None
     return _array(picture)
+
+
+def alone(picture: "Image.Image") -> AbstractContextManager[object]:
+    """Return what lets one thread at a time decode large pictures."""
+    return nullcontext() if picture.width * picture.height <= LARGE else _large
 
 
 def pixels(picture: "Image.Image") -> npt.NDArray[np.uint8]:

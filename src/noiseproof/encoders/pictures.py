@@ -50,6 +50,8 @@ class PictureFiles(_Pictures):
     def problem(self, at: int, error: Exception | None) -> str:
         """Return why a picture could not be read, without its name."""
         text = str(error) if error else "the file cannot be opened"
+        if isinstance(error, MemoryError):
+            text = "not enough memory"
         start = f"{self.files[at]}: cannot be read as an image ("
         return text.removeprefix(start).removesuffix(")") if text.startswith(start) else text
 

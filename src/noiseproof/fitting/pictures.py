@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.data.folder import find_images
-from noiseproof.data.images import flat, open_picture, upright, wary
+from noiseproof.data.images import alone, flat, open_picture, upright, wary
 from noiseproof.prepare.file_names import shown
 from noiseproof.threads import each
 
@@ -51,8 +51,6 @@ class Pictures:
             return each(lambda row: self._thumbnail(row, side), rows, threads=2)
 
     def _thumbnail(self, row: int, side: int) -> str:
-        from PIL import Image
-
         if self.arrays is not None:
             return _encoded(_of_array(self.arrays[row]), side)
         path = self._files.get(str(self.names[row]))
@@ -61,10 +59,10 @@ class Pictures:
         try:
             with open_picture(path) as file:
                 file.draft("RGB", (side, side))  # JPEG decodes at a fraction of its size
-                picture = upright(flat(file, "RGB"))
-            return _encoded(picture, side)
-        except (OSError, SyntaxError, ValueError, Warning, Image.DecompressionBombError):
-            return ""
+                with alone(file):
+                    return _encoded(upright(flat(file, "RGB")), side)
+        except Exception:  # a decoder meets with anything, and too little memory is no reason
+            return ""  # to lose the fit
 
 
 def _of_array(pixels: NDArray[np.uint8]) -> Any:
