@@ -335,10 +335,9 @@ def test_destinations_that_are_refused(tmp_path: Path) -> None:
 def test_names_that_can_never_be_written_are_refused_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("x" * 256, "x" * 5000):
-        for check in (files.check_file, files.check_folder):
-            with pytest.raises(FileError, match=r"file name too long$"):
-                check(tmp_path / name, force=True)
+    for check in (files.check_file, files.check_folder):
+        with pytest.raises(FileError, match=r"file name too long$"):
+            check(tmp_path / ("x" * 256), force=True)
     (tmp_path / "mounted").mkdir()
     monkeypatch.setattr(os.path, "ismount", lambda path: path == tmp_path / "mounted")
     with pytest.raises(ParameterError, match="is a mount point, which cannot be replaced; name a"):
