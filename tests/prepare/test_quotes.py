@@ -51,6 +51,43 @@ def test_quotes_that_are_plain_text_swallow_no_row(tmp_path_factory, rows, name)
             assert found == len(rows)
 
 
+#: Fields of several lines that are text, though some of it looks like rows.
+LINES = st.lists(st.text("xa1,\n", max_size=12), min_size=6, max_size=8)
+
+
+@settings(max_examples=60)
+@given(rows=LINES, name=st.sampled_from(["a.csv", "b.csv"]))
+def test_texts_of_several_lines_are_no_rows(tmp_path_factory, rows, name):
+    path = tmp_path_factory.mktemp("quotes") / name
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, delimiter=KINDS[name])
+        writer.writerows([["text", "kind"], *([t, ("left", "right")[i % 2]] for i, t in
+                                             enumerate(rows))])  # fmt: skip
+    assert read(path, "kind", Reading(texts=["text"])).inputs["text"].fillna("").tolist() == rows
+
+
+@settings(max_examples=60)
+@given(
+    start=st.integers(0, 38), length=st.integers(1, 30), at=st.integers(0, 2),
+    name=st.sampled_from(list(KINDS)), label=st.sampled_from(["y", None]),
+    end=st.sampled_from(["\n", "\r\n"]),
+)  # fmt: skip
+def test_a_stray_quote_that_ends_with_a_field_swallows_no_row(
+    tmp_path_factory, start, length, at, name, label, end
+):
+    path = tmp_path_factory.mktemp("quotes") / name
+    lines = [[str(i), f"w{i % 5}", "ab"[i % 2]] for i in range(40)]
+    last = min(39, start + length)
+    lines[start][at] = '"' + lines[start][at]
+    lines[last][at] += '"'
+    path.write_text(end.join(KINDS[name].join(line) for line in [["n", "word", "y"], *lines]))
+    with pytest.raises(DataError, match=f"a quote in line {start + 2} ends in line {last + 2}"):
+        if label is None:
+            list(read_blocks(path, None, Reading(numbers=["n"], texts=["word"])))
+        else:
+            read(path, label)
+
+
 def test_the_message_names_the_lines_and_the_way_out(tmp_path):
     (tmp_path / "a.tsv").write_text('text\ty\nfine\ta\n"great\tb\nbad\ta\n"so so\tb\n')
     with pytest.raises(DataError, match=r"a quote in line 3 ends in line 5, .* as \"\", with"):

@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from noiseproof.data.blank_lines import TAIL, blank_above, without_end
 from noiseproof.data.gaps import NO_VALUE
-from noiseproof.data.labels import as_labels
+from noiseproof.data.labels import MARK, as_labels
+from noiseproof.data.swallowed import LikeRows
 from noiseproof.errors import DataError
 from noiseproof.extras import need
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MARK = "="
 #: What may separate columns.
 MARKS = ",;\t"
 #: How R writes a table of one column: rows begin with a name in quotes that has no column.
 NAMED_ROW = re.compile(r'\s*+[^\r\n]++\r?\n"[^"\r\n]*"[,;\t]')
+ESCAPED = 'write each quote that is text as "", with "..." around the field'
 #: Fields that are parsed at a time, at most, and rows.
 FIELDS, ROWS = 4_000_000, 65_536
 #: The rows that are parsed at a time are no longer than this; more is a quote that never ends.
@@ -156,7 +157,7 @@ class Delimited:
             for frame in frames:
                 mixed = [c for c in frame if not pd.api.types.is_numeric_dtype(frame[c])]
                 if not checked and any(self._may_hold_rows(frame[name]) for name in mixed):
-                    self._check_quotes()
+                    self._check_quotes(LikeRows(frame, self.columns, self.row_names, marked))
                     checked = True
                 for name in set(mixed) - kept - marked:
                     if frame[name].isin(NO_VALUE).any():  # among integers beyond int64 they stay
@@ -174,10 +175,11 @@ class Delimited:
         inner = (texts.str.count("\n") - 1) * (len(self.columns) - 1)
         return bool((texts.str.count(self.separator) > inner).any())
 
-    def _check_quotes(self) -> None:
+    def _check_quotes(self, like_rows: LikeRows) -> None:
         """Raise DataError where a quote opens a field and ends lines later, in mid-field.
 
-        Such quotes are plain text, and the rows between them would become part of one field.
+        Such quotes are plain text, and the rows between them would become part of one field. So are
+        those that end lines later, at the end of a field, if all between them looks like rows.
         """
         with _open(self.path, self.packed) as file:
             lines = io.TextIOWrapper(file, self.encoding, newline="")
@@ -185,7 +187,12 @@ class Delimited:
             while True:
                 start = rows.line_num + 1
                 try:
-                    next(rows)
+                    row = next(rows)
+                    if rows.line_num > start and like_rows.are_in(row, self.separator):
+                        raise DataError(
+                            f"{self.path}: a quote in line {start} ends in line {rows.line_num}, "
+                            f"and what is between looks like rows: they would be lost; {ESCAPED}"
+                        )
                 except StopIteration:
                     return
                 except csv.Error as error:
@@ -194,8 +201,7 @@ class Delimited:
                     if rows.line_num > start:
                         raise DataError(
                             f"{self.path}: a quote in line {start} ends in line {rows.line_num}, "
-                            "in the middle of a field: the rows between would be lost; write each "
-                            'quote that is text as "", with "..." around the field'
+                            f"in the middle of a field: the rows between would be lost; {ESCAPED}"
                         ) from None
 
     def frame(

@@ -13,6 +13,8 @@ from noiseproof.errors import DataError
 from noiseproof.extras import need
 
 Array = npt.NDArray[np.generic]
+#: Stands before labels while a table is read, so that pandas finds no gaps among them.
+MARK = "="
 #: An integer as every program writes it; digits of other scripts would not come back.
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 

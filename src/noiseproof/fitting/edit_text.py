@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from noiseproof.data.delimited import MARK, Delimited
+from noiseproof.data.delimited import Delimited
+from noiseproof.data.labels import MARK
 from noiseproof.data.table import readable, table_suffix
 from noiseproof.errors import DataError
 
