@@ -212,7 +212,7 @@ def test_columns_that_changed_are_warnings_and_those_as_before_are_not():
         return Samples("t", pd.DataFrame({"x": RNG.normal(size=40), **columns}))
 
     size, colour = 10 + RNG.normal(size=40), ["red", "blue"] * 20
-    some = [None, "s", None, None] * 9 + ["s", "m", "m", None]
+    some = [None, "s", None, None] * 9 + ["s", "m", "l", None]
     features = learn_features(frame(size=size, colour=colour, some=some), (), 0, Notes())
     for changed, warning in (
         ({"size": [True] * 40}, r"size: 40 of 40 values cannot be read as numbers (True)"),
@@ -223,16 +223,24 @@ def test_columns_that_changed_are_warnings_and_those_as_before_are_not():
             "colour: 40 of 40 values were unseen or rare at the fit",
         ),
         ({"colour": [None] * 40}, "columns that were filled at the fit are empty: colour"),
+        (
+            {"colour": ["red"] * 30 + ["Blue"] * 10},
+            "colour: 10 of 40 values were unseen or rare at the fit (Blue)",
+        ),
+        (
+            {"size": [10.0] * 15 + [None] * 25},
+            "size: 25 of 40 values are missing, at the fit 0% were",
+        ),
     ):
         notes = Notes()
         features.transform(frame(**{"size": size, "colour": colour, "some": some} | changed), notes)
         assert len(notes.warnings) == 1
         assert notes.warnings[0].startswith(warning)
     notes = Notes()
-    few = {"size": [1.0, 2.0], "colour": ["red", "green"], "some": [None, None]}
+    few = {"size": [9.0, 12.0], "colour": ["red", "blue"], "some": [None, "xl"]}
     features.transform(Samples("t", pd.DataFrame({"x": [0.0, 0.0], **few})), notes)
     assert notes.warnings == []
-    assert notes.lines == ["colour: 1 of 2 values were unseen or rare at the fit (green)"]
+    assert notes.lines == ["some: 1 of 2 values were unseen or rare at the fit (xl)"]
 
 
 #: Columns that pandas reads otherwise in a block than in the whole, or with gaps than without.

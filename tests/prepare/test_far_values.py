@@ -51,7 +51,7 @@ def filled(seen, new, blocks=1):
     columns = {"x": seen, "other": np.sin(np.arange(len(seen)))}
     features = learn_features(Samples("t.csv", pd.DataFrame(columns)), [], 0, Notes())
     frame, notes = pd.DataFrame({"x": new, "other": 0.5}), Notes()
-    for part in np.array_split(np.arange(len(frame)), blocks):
+    for part in np.array_split(np.arange(len(frame)), min(blocks, len(frame))):
         features.transform(Samples("t.csv", frame.iloc[part]), notes)
     return notes
 
@@ -61,6 +61,8 @@ UNITS = {
     "millimetres": 10 * SIZES,
     "seconds after days": 86_400 * SIZES,
     "an empty one and the rest in another unit": np.where(GAPS, np.nan, 1000 * SIZES),
+    "one row alone": 1000 * SIZES[:1],
+    "a word for no value": np.where(GAPS, -999, SIZES),
 }
 
 
@@ -74,8 +76,8 @@ def test_a_column_in_another_unit_is_a_warning(name, blocks):
 
 @pytest.mark.parametrize(
     "new",
-    [SIZES, SIZES + 50, np.where(GAPS, 1e9, SIZES), 1000 * SIZES[:9]],
-    ids=["the same", "further on", "a few outliers", "too few to say"],
+    [SIZES, SIZES + 50, np.where(np.arange(N) % 25 == 0, 1e9, SIZES), SIZES[:1]],
+    ids=["the same", "further on", "a few outliers", "one row alone"],
 )
 def test_outliers_and_drift_are_none(new):
     assert filled(SIZES, new).warnings == []
@@ -84,3 +86,42 @@ def test_outliers_and_drift_are_none(new):
 def test_a_column_of_huge_and_small_values_is_never_out_of_its_own_range():
     heavy = np.exp(12 * np.sin(np.arange(N)))
     assert filled(heavy, heavy).warnings == []
+
+
+BITS = np.arange(N) % 3 == 0
+DAYS = pd.date_range("2020-01-01", periods=N)
+
+
+@pytest.mark.parametrize(
+    ("seen", "new", "far"),
+    [
+        (BITS.astype(int), BITS + 1, True),  # 1 and 2, as in questionnaires
+        (BITS.astype(int), BITS.astype(float), False),
+        (BITS.astype(int), BITS[:1].astype(int), False),
+        (np.arange(N) == 7, [True], False),  # rare, but seen
+        (DAYS, DAYS - DAYS[0] + pd.Timestamp(0), True),  # milliseconds read as nanoseconds
+        (DAYS, DAYS + pd.Timedelta(days=900), False),
+        (DAYS.astype(str), ["2120-01-02"], True),
+    ],
+)
+def test_values_of_another_range_are_a_warning(seen, new, far):
+    found = filled(seen, new).warnings
+    assert [line.split()[-2:] for line in found] == ([["another", "unit?"]] if far else [])
+
+
+def test_columns_of_an_array_in_another_unit_are_a_warning():
+    X = np.stack([SIZES, np.sin(np.arange(N)), np.zeros(N), BITS], axis=1).astype(np.float32)
+    features = learn_features(Samples("X", X), [], 0, Notes())
+    for new, lines in (
+        (X, []),
+        (X[:1] * 1000, []),  # a single row: of many columns, one may be anywhere
+        (X + np.array([35, 1, 1, 0]), []),  # what never moved has no range
+        (
+            X * [10, 1, 1, 1],
+            ["columns far out of the range of the fit: column 0; another unit?"],
+        ),
+    ):
+        notes = Notes()
+        for part in np.array_split(new.astype(np.float32), 2):
+            features.transform(Samples("X", part), notes)
+        assert notes.warnings == lines

@@ -94,3 +94,31 @@ def test_strings_too_long_for_words_are_taken_as_pieces():
     assert features.columns[0].characters
     assert set("acgt") <= set(features.columns[0].vocabulary)
     assert notes.lines == [f"read as text: gene ({X.shape[1]} pieces of words)"]
+
+
+ENGLISH = [
+    f"the {a} film was {b} and in the end so {c}"
+    for a in ("long", "new", "last", "next")
+    for b in ("slow", "fine", "funny", "dull")
+    for c in ("sad", "good", "bad", "loud")
+]
+GERMAN = "so ein Film ist in der Nacht nicht sehr gut und man schläft am Anfang schon ein"
+
+
+@pytest.mark.parametrize("rows", [1, 40])
+@pytest.mark.parametrize(
+    ("change", "strange"),
+    [
+        (lambda text: text.upper(), False),
+        (lambda text: f"<b>{text}</b> {text}", False),
+        (lambda _: GERMAN, True),
+        (lambda text: text.replace(" ", "%20"), True),
+        (lambda text: text.encode("utf-16-le").decode("latin-1"), True),
+    ],
+)
+def test_texts_of_another_language_are_a_warning(change, strange, rows):
+    frame = pd.DataFrame({"text": ENGLISH})
+    learnt, notes = learn_features(Samples("t", frame), ["text"], 0, Notes()), Notes()
+    learnt.transform(Samples("t", frame[:rows].map(change)), notes)
+    told = [f"text: {rows} of {rows} values have hardly a word known from the fit"]
+    assert notes.warnings == (told if strange else [])

@@ -18,6 +18,10 @@ ROUNDING = 4 * float(np.finfo(np.float64).eps)
 #: Values further from the mean than this many deviations are out of the range of the fit. Learners
 #: clip dense rows there, and so are numbers clipped that stand beside the sparse words of a text.
 FURTHEST = 10.0
+#: Days by which dates move on without being far out.
+DECADE = 3653
+#: Rounding in a mean of numbers of 0 and 1.
+TINY = 1e-9
 
 Block = NDArray[np.float32]
 
@@ -39,6 +43,8 @@ class Number:
         unit: the sign that every number has beside it, such as € or %; empty for plain numbers.
         mark: the decimal mark of such numbers.
         thousands: whether numbers without a unit have marks between thousands.
+        low: numbers below it are far out of the range of the fit.
+        high: numbers above it are.
     """
 
     kind: ClassVar[str] = "number"
@@ -53,6 +59,8 @@ class Number:
     unit: str = ""
     mark: str = "."
     thousands: bool = False
+    low: float = -LARGEST
+    high: float = LARGEST
 
     def __post_init__(self) -> None:
         if self.mark not in NUMBERS:
@@ -71,11 +79,13 @@ class Number:
         median, spread = _squashing(present)
         missing = (len(values) - len(present)) / len(values)
         infinite = float(np.isinf(values).mean())
-        present = _squashed(present, median, spread)
-        mean, std = _mean(present), _deviation(present)
+        mean, std, low, high = _measured(present, median, spread)
         unit, mark = written or ("", ".")
         thousands = written is not None and not unit
-        return cls(name, median, mean, std, spread, missing, infinite, truth, unit, mark, thousands)
+        return cls(
+            name, median, mean, std, spread, missing, infinite, truth, unit, mark, thousands, low,
+            high,
+        )  # fmt: skip
 
     @property
     def features(self) -> list[str]:
@@ -102,6 +112,11 @@ class Number:
         """The share of values that cannot be read where nothing has changed since the fit."""
         return min(1.0, 2 * self.infinite / max(1 - self.missing + self.infinite, 1e-9))
 
+    @property
+    def _two_valued(self) -> bool:
+        """Whether all values were 0 or 1: then, and only then, are their squares as large."""
+        return not self.spread and abs(self.std**2 + self.mean**2 - self.mean) < TINY
+
     def read(self, column: Any) -> NDArray[np.float64]:
         """Return a column as numbers, NaN for what cannot be read as those of the fit were."""
         if self.written is not None:
@@ -118,7 +133,9 @@ class Number:
         out[:, 0] = (_squashed(values, self.median, self.spread) - self.mean) / self.std
         if self.missing:
             out[:, 1] = absent
-        unread, far = absent & ~empty, np.abs(out[:, 0]) > FURTHEST
+        unread, far = absent & ~empty, (values < self.low) | (values > self.high)
+        if self._two_valued:
+            far |= (values != 0) & (values != 1) & ~absent
         notes.tally(
             self.name, rows=len(values), missing=int(empty.sum()), often_missing=self.missing,
             unread=int(unread.sum()), problem=f"cannot be read as {self._what}",
@@ -165,12 +182,13 @@ class Category:
         out[:] = 0
         known = at >= 0
         out[np.flatnonzero(known), at[known]] = 1
-        unseen = int((~known).sum())
+        unseen, rare = int((~known).sum()), 1 - self.known
         notes.tally(
             self.name, rows=len(codes), missing=int((codes < 0).sum()), often_missing=self.missing,
             unread=unseen, problem="were unseen or rare at the fit",
             examples=[text for text in texts if text not in place],
-            tolerated=1 - self.known / 2, enough=ENOUGH,
+            tolerated=min(max(UNREADABLE, 2 * rare), 1 - self.known / 2),
+            enough=1 if rare <= UNREADABLE else ENOUGH,
         )  # fmt: skip
 
 
@@ -187,6 +205,8 @@ class Date:
         median: of the days.
         spread: where not 0, days are first squashed as those of a :class:`Number` are, for
             columns in which 9999-12-31 or 0001-01-01 stands for no date.
+        low: days before it are far out of the range of the fit.
+        high: days after it are.
     """
 
     kind: ClassVar[str] = "date"
@@ -198,6 +218,8 @@ class Date:
     missing: float = 0.0
     median: float = 0.0
     spread: float = 0.0
+    low: float = -LARGEST
+    high: float = LARGEST
 
     @classmethod
     def learn(cls, name: str, column: Any, day_first: bool | None) -> "Date | None":
@@ -208,9 +230,9 @@ class Date:
             return None
         missing = float(is_gap(column).mean())
         median, spread = _squashing(present)
-        present = _squashed(present, median, spread)
-        mean, std = _mean(present), _deviation(present)
-        return cls(name, mean, std, day_first, missing, median, spread)
+        mean, std, low, high = _measured(present, median, spread)
+        low, high = min(low, present.min() - DECADE), max(high, present.max() + DECADE)
+        return cls(name, mean, std, day_first, missing, median, spread, float(low), float(high))
 
     @property
     def features(self) -> list[str]:
@@ -239,11 +261,11 @@ class Date:
             angle = 2 * np.pi * (days % period) / period
             out[:, 1 + 2 * i], out[:, 2 + 2 * i] = np.sin(angle), np.cos(angle)
         out[:, -1] = absent
-        unread = absent & ~empty
+        unread, far = absent & ~empty, ~absent & ((days < self.low) | (days > self.high))
         notes.tally(
             self.name, rows=len(days), missing=int(empty.sum()), often_missing=self.missing,
             unread=int(unread.sum()), problem=f"are not dates like {self.written}",
-            examples=_first(column, unread),
+            examples=_first(column, unread), far=int(far.sum()), outliers=_first(column, far),
         )  # fmt: skip
 
 
@@ -267,6 +289,23 @@ def _squashing(present: NDArray[np.float64]) -> tuple[float, float]:
 
 def _squashed(values: NDArray[np.float64], median: float, spread: float) -> NDArray[np.float64]:
     return np.arcsinh((values - median) / spread) if spread else values
+
+
+def _measured(
+    present: NDArray[np.float64], median: float, spread: float
+) -> tuple[float, float, float, float]:
+    """Return mean and deviation, squashed or not, and the ends of the range that is not far out.
+
+    It reaches as far as :data:`FURTHEST` deviations, and as far again as the values do.
+    """
+    values = _squashed(present, median, spread)
+    mean, std = _mean(values), _deviation(values)
+    ends = np.array([mean - FURTHEST * std, mean + FURTHEST * std])
+    if spread:
+        ends = median + spread * np.sinh(np.clip(ends, -500, 500))
+    least, most = present.min(), present.max()
+    low, high = min(ends[0], 2 * least - most), max(ends[1], 2 * most - least)
+    return mean, std, float(max(low, -LARGEST)), float(min(high, LARGEST))
 
 
 def _mean(values: NDArray[np.float64]) -> float:

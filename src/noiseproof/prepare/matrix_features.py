@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from noiseproof.errors import DataError
-from noiseproof.prepare.forms import as_inputs, in_form, prefers_sparse
+from noiseproof.prepare.forms import LARGEST, as_inputs, in_form, prefers_sparse
 from noiseproof.prepare.notes import Gaps, Notes
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, Progress
+
+#: A value is far out if it is beyond the range of its column by this many times that range.
+FAR = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,11 +25,15 @@ class MatrixFeatures:
     Args:
         fill: (d,) what a gap becomes: the mean of its column.
         missing: (d,) the share of gaps in a column.
+        low: (d,) values below it are far out of the range of the fit.
+        high: (d,) values above it are.
         sparse: whether the features are sparse.
     """
 
     fill: NDArray[np.float32]
     missing: NDArray[np.float32]
+    low: NDArray[np.float32]
+    high: NDArray[np.float32]
     sparse: bool = False
 
     @property
@@ -55,20 +62,28 @@ class MatrixFeatures:
             mean = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / X.shape[0]
             _refuse((X.max(axis=0) != X.min(axis=0)).nnz == 0, samples.name)
             none = np.zeros(X.shape[1], np.float32)
-            return cls(mean.astype(np.float32), none, prefers_sparse(X))
+            return cls(mean.astype(np.float32), none, *_anywhere(none), prefers_sparse(X))
         total, count = np.zeros(X.shape[1]), np.zeros(X.shape[1], dtype=np.int64)
+        least, most = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
         same = True
         for start in range(0, len(X), 4096):
             part = X[start : start + 4096]
             known = np.isfinite(part)
             total += np.where(known, part, 0).sum(axis=0, dtype=np.float64)
             count += known.sum(axis=0)
+            least = np.minimum(least, np.where(known, part, np.inf).min(axis=0))
+            most = np.maximum(most, np.where(known, part, -np.inf).max(axis=0))
             same = same and bool(((part == X[0]) | (np.isnan(part) & np.isnan(X[0]))).all())
         if not count.any():
             raise DataError(f"{samples.name}: every value is missing")
         _refuse(same, samples.name)
         fill = (total / np.maximum(count, 1)).astype(np.float32)
-        return cls(fill, (1 - count / len(X)).astype(np.float32), prefers_sparse(X))
+        missing, reach = (1 - count / len(X)).astype(np.float32), FAR * (most - least)
+        low, high = _anywhere(fill)
+        moves = reach > 0
+        low[moves] = np.maximum(least - reach, -LARGEST)[moves]
+        high[moves] = np.minimum(most + reach, LARGEST)[moves]
+        return cls(fill, missing, low, high, prefers_sparse(X))
 
     def transform(self, samples: Samples, notes: Notes, progress: Progress = SILENT) -> Any:
         """Return the matrix itself, or a copy without gaps and in the form of the fit."""
@@ -87,7 +102,12 @@ class MatrixFeatures:
 
     def _filled(self, X: NDArray[np.float32], notes: Notes) -> NDArray[np.float32]:
         rows, columns = np.nonzero(~np.isfinite(X))
-        notes.count(Gaps(self.missing, np.bincount(columns, minlength=self.width), len(X)))
+        far = np.zeros(self.width, dtype=np.int64)
+        for start in range(0, len(X), 4096):
+            part = X[start : start + 4096]
+            far += ((part < self.low) | (part > self.high)).sum(axis=0)
+        missing = np.bincount(columns, minlength=self.width)
+        notes.count(Gaps(self.missing, missing, far, len(X)))
         if len(rows) == 0:
             return X
         X = X.copy()
@@ -99,8 +119,8 @@ class MatrixFeatures:
         return {"kind": "matrix", "sparse": self.sparse}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what gaps are filled with, and how frequent they are."""
-        return {"fill": self.fill, "missing": self.missing}
+        """Return what gaps are filled with, how frequent they are, and the range of columns."""
+        return {"fill": self.fill, "missing": self.missing, "low": self.low, "high": self.high}
 
     @classmethod
     def load(
@@ -109,9 +129,19 @@ class MatrixFeatures:
         """Undo :meth:`describe` and :meth:`arrays`."""
         fill = arrays["fill"]
         missing = arrays.get("missing", np.ones_like(fill))  # of models before they had it
-        if missing.shape != fill.shape:
-            raise ValueError("a share of gaps for each column")
-        return cls(fill, missing, bool(description["sparse"]))
+        low, high = (
+            arrays.get(name, default)
+            for name, default in zip(("low", "high"), _anywhere(fill), strict=True)
+        )
+        if not missing.shape == low.shape == high.shape == fill.shape:
+            raise ValueError("a share of gaps and a range for each column")
+        return cls(fill, missing, low, high, bool(description["sparse"]))
+
+
+def _anywhere(like: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return ends of ranges out of which nothing is."""
+    far = np.full(like.shape, LARGEST, np.float32)
+    return -far, far
 
 
 def _refuse(same: bool, name: str) -> None:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 UNREADABLE = 0.05
 #: With fewer values than this, new or distant ones are no sign that a column has changed.
 ENOUGH = 10
+#: By Hoeffding's inequality, exp(-LIMIT) is one in a hundred.
+LIMIT = 4.6
 #: So many of the values that could not be read are shown.
 EXAMPLES = 3
 
@@ -55,8 +57,15 @@ class Tally:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether most values lie far out of the range of the fit, as in another unit."""
-        return self.far >= ENOUGH and self.far > (self.rows - self.missing) / 2
+        """Whether too many values lie far out of the range of the fit, as in another unit."""
+        return not self.unreadable and self.far > UNREADABLE * (self.rows - self.missing)
+
+    @property
+    def emptied(self) -> bool:
+        """Whether most of the values that there should be are missing, which is not by chance."""
+        gone = self.missing / self.rows - self.often_missing if self.rows else 0.0
+        unlikely = 2 * self.rows * gone**2 > LIMIT
+        return not self.empty and unlikely and gone > (1 - self.often_missing) / 2
 
 
 @dataclass
@@ -66,11 +75,13 @@ class Gaps:
     Args:
         often: (d,) the share of each column that was missing at the fit.
         missing: (d,) how many values were missing.
+        far: (d,) how many lie far out of the range of the fit.
         rows: of how many.
     """
 
     often: NDArray[np.float32]
     missing: NDArray[np.int64]
+    far: NDArray[np.int64]
     rows: int
 
     @property
@@ -78,6 +89,12 @@ class Gaps:
         """The columns without any value, where that is not what chance would give."""
         unlikely = self.often**self.rows < 0.01
         return [f"column {i}" for i in np.flatnonzero((self.missing == self.rows) & unlikely)]
+
+    @property
+    def elsewhere(self) -> list[str]:
+        """The columns of which most values are far out: a few may be, of the many columns."""
+        most = (self.far >= ENOUGH) & (self.far > (self.rows - self.missing) / 2)
+        return [f"column {i}" for i in np.flatnonzero(most)]
 
 
 @dataclass
@@ -131,7 +148,10 @@ class Notes:
         self.gaps += int(gaps.missing.sum())
         before = self.matrix
         if before is not None:
-            gaps = Gaps(gaps.often, before.missing + gaps.missing, before.rows + gaps.rows)
+            gaps = Gaps(
+                gaps.often, before.missing + gaps.missing, before.far + gaps.far,
+                before.rows + gaps.rows,
+            )  # fmt: skip
         self.matrix = gaps
 
     @property
@@ -146,6 +166,7 @@ class Notes:
         gathered = [f"{reason}: {shortlist(items)}" for reason, items in self.reasons.items()]
         if self.empty:
             gathered.append(_empty(self.empty))
+        gathered += self._emptied
         if self.gaps:
             gathered.append(f"missing values, taken as the column's mean: {self.gaps}")
         gathered += [_unread(name, found) for name, found in self.columns.items() if found.unread]
@@ -161,11 +182,22 @@ class Notes:
         ]
         unread = [_unread(name, found) for name, found in self.columns.items() if found.unreadable]
         empty = [_empty(self.empty)] if self.empty else []
-        return gathered + empty + unread + self._elsewhere
+        return gathered + empty + self._emptied + unread + self._elsewhere
+
+    @property
+    def _emptied(self) -> list[str]:
+        return [
+            f"{name}: {found.missing:,} of {found.rows:,} values are missing, at the fit "
+            f"{found.often_missing:.0%} were"
+            for name, found in self.columns.items()
+            if found.emptied
+        ]
 
     @property
     def _elsewhere(self) -> list[str]:
-        return [
+        columns = self.matrix.elsewhere if self.matrix is not None else []
+        told = f"columns far out of the range of the fit: {shortlist(columns)}; another unit?"
+        return ([told] if columns else []) + [
             f"{name}: {found.far:,} of {found.rows:,} values are far out of the range of the fit "
             f"({_shown(found.outliers)}); another unit?"
             for name, found in self.columns.items()

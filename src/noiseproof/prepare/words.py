@@ -30,8 +30,8 @@ COLOURED = "[\ufe0e\ufe0f]"
 LONGEST = 3
 #: Where most of a text is in words longer than this, words tell nothing: DNA, hashes, links.
 LONG_WORD = 25
-#: With fewer texts than this, unknown words are no sign that a column has changed.
-ENOUGH = 10
+#: A text has hardly a known word if fewer of its words and pairs are known than this share.
+KNOWN = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,22 +88,29 @@ class Words:
         from sklearn.feature_extraction.text import CountVectorizer
 
         index = {word: i for i, word in enumerate(self.vocabulary)}
-        return CountVectorizer(
-            analyzer=_analyser(self.characters), dtype=np.float32, vocabulary=index
-        )
+        return CountVectorizer(analyzer=list, dtype=np.float32, vocabulary=index)
 
     def matrix(self, column: Any, notes: Notes) -> Any:
-        """Return the features of a column, sparse (N, V); count texts without a known word."""
+        """Return the features of a column, sparse (N, V); count texts of unknown words."""
         from sklearn.preprocessing import normalize
 
-        counts = self._vectoriser.transform(texts_of(column)).tocsr()
+        lengths: list[int] = []
+
+        def pieces() -> Iterator[list[str]]:
+            for text in texts_of(column):
+                found = _analyser(self.characters)(text)
+                lengths.append(len(found))
+                yield found
+
+        counts = self._vectoriser.transform(pieces()).tocsr()
+        known = np.asarray(counts.sum(axis=1)).ravel() / np.maximum(lengths, 1)
         counts.data = (1 + np.log(counts.data)) * self.rarity[counts.indices]
         missing = column.isna().to_numpy()
-        strange = (np.diff(counts.indptr) == 0) & ~missing
+        strange = (known < KNOWN) & ~missing
         notes.tally(
             self.name, rows=len(column), missing=int(missing.sum()), often_missing=self.missing,
-            unread=int(strange.sum()), problem="have no word known from the fit",
-            tolerated=0.5, enough=ENOUGH,
+            unread=int(strange.sum()), problem="have hardly a word known from the fit",
+            tolerated=0.5,
         )  # fmt: skip
         return normalize(counts, copy=False)
 
