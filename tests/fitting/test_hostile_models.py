@@ -15,6 +15,7 @@ from noiseproof.files.manifest import write_manifest
 from noiseproof.fitting.model import load
 from noiseproof.learn.learners import registry
 from noiseproof.prepare.inputs import as_samples
+from noiseproof.prepare.notes import Notes
 
 rng = np.random.default_rng(0)
 TABLE = pd.DataFrame({
@@ -77,6 +78,6 @@ def test_a_changed_model_is_refused_in_one_line_or_predicts(saved, tmp_path, dat
     if refused is not None:
         assert "\n" not in refused
         return
-    p = model.probabilities(as_samples(TABLE, labelled=False))
+    p = model.probabilities(as_samples(TABLE, labelled=False), Notes())
     assert p.shape == (240, len(model.classes))
     np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-3)
