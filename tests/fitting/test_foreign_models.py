@@ -211,6 +211,7 @@ def inputs_for(name):
     return rng.normal(size=(40, 3)) + y[:, None], y
 
 
+@pytest.mark.filterwarnings("ignore::noiseproof.errors.DataWarning")  # of other ranges
 @pytest.mark.parametrize("name", [*registry, "pictures", "texts"])
 def test_arrays_of_another_type_are_refused_or_predict(tmp_path, name):
     """Patches in double precision and weights in another byte order were tracebacks."""
