@@ -2,6 +2,8 @@
 
 import csv
 import decimal
+import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -66,6 +68,14 @@ def test_predictions_have_them(home, tmp_path):
     found = [unescape(row["prediction"]) for row in rows_of(tmp_path / "p.csv")]
     assert found == expected
     assert pd.read_parquet(tmp_path / "p.parquet")["prediction"].astype(str).tolist() == expected
+
+
+def test_the_page_has_them_and_none_turns_what_is_beside_it(home):
+    folder, _, _, names = home
+    text = (folder / "t-fit" / "report.html").read_text(encoding="utf-8")
+    assert not re.search("[\u202a-\u202e\u2066-\u2069]", text)
+    data = re.search(r'id="review-data">(.*?)</script>', text, re.DOTALL)[1]
+    assert set(json.loads(data)["classes"]) == names
 
 
 def test_a_review_finds_them_and_clean_writes_them(home, tmp_path):

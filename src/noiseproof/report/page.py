@@ -11,6 +11,8 @@ from noiseproof.errors import ParameterError
 from noiseproof.shown import printable
 
 KINDS = (".html", ".htm")
+#: Lone surrogates, and the signs that turn the direction of writing.
+SHOWN = re.compile("[\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates", encoding="utf-8"),
@@ -24,7 +26,8 @@ _ENVIRONMENT = Environment(
 def render(template_name: str, **values: Any) -> str:
     """Return the text of a page; values are escaped unless they are ``Markup``.
 
-    Bytes of a file name that are not UTF-8 are shown as on a terminal, such as ``\\xe9``.
+    Bytes of a file name that are not UTF-8 are shown as on a terminal, such as ``\\xe9``, and so
+    are signs that turn the direction of writing: after such a name, numbers would read backwards.
 
     A template extends ``base.html.j2``, which has the looks (light, dark, print, phone) and the
     script that shows the values of a chart.
@@ -34,7 +37,7 @@ def render(template_name: str, **values: Any) -> str:
         values: what the template asks for; a missing one is an error.
     """
     text = _ENVIRONMENT.get_template(template_name).render(**values)
-    return re.sub("[\ud800-\udfff]", lambda found: printable(found[0]), text)
+    return SHOWN.sub(lambda found: printable(found[0]), text)
 
 
 def check(path: Path) -> None:
