@@ -92,6 +92,14 @@ def test_a_complaint_is_cut_before_it_is_escaped(tmp_path, capsys, monkeypatch):
     assert 0 < max(lengths) < LONGEST + 100
 
 
+def test_a_long_message_keeps_its_end_and_takes_no_time():
+    """A million blanks took an hour to look through for the ends of lines."""
+    said = str(ParameterError(f"no column{' ' * 10**6}{'x' * 10**6}; did you mean 'y'?"))
+    assert said.startswith("no column")
+    assert said.endswith("; did you mean 'y'?")
+    assert len(said) <= LONGEST
+
+
 def test_a_network_that_is_none_has_no_recipe(capsys):
     code = main(["train", "digits", "--loss", "CE", "--show", "--network", f"mlp{ODD}"])
     out, err = capsys.readouterr()
