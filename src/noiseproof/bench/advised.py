@@ -2,6 +2,7 @@
 
 from noiseproof.advise import recommend
 from noiseproof.errors import NoiseError
+from noiseproof.known import KNOWN
 from noiseproof.noise import Noise, parse
 from noiseproof.noise.spec import HumanNoise, InstanceNoise
 
@@ -25,7 +26,7 @@ def advised_loss(noise: Noise, dataset: str) -> str:
     """
     if noise.transition is None:
         noise = parse(f"symmetric:{_rate(noise)}", noise.classes or 10)
-    return str(recommend(noise, dataset=dataset)[0].loss)
+    return str(recommend(noise, dataset=dataset if dataset in KNOWN else None)[0].loss)
 
 
 def _rate(noise: Noise) -> float:
