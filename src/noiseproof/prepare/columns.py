@@ -20,7 +20,7 @@ ROUNDING = 4 * float(np.finfo(np.float64).eps)
 FURTHEST = 10.0
 #: Days by which dates move on without being far out.
 DECADE = 3653
-#: Rounding in a mean of numbers of 0 and 1.
+#: Rounding in a mean of numbers of 0 and 1, as a part of it.
 TINY = 1e-9
 
 Block = NDArray[np.float32]
@@ -115,7 +115,7 @@ class Number:
     @property
     def _two_valued(self) -> bool:
         """Whether all values were 0 or 1: then, and only then, are their squares as large."""
-        return not self.spread and abs(self.std**2 + self.mean**2 - self.mean) < TINY
+        return not self.spread and abs(self.std**2 + self.mean**2 - self.mean) < TINY * self.mean
 
     def read(self, column: Any) -> NDArray[np.float64]:
         """Return a column as numbers, NaN for what cannot be read as those of the fit were."""
