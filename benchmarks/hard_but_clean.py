@@ -45,6 +45,12 @@ def chequered(seed):
     return X, np.floor(X[:, :2]).sum(axis=1).astype(int) % 2
 
 
+def rings(seed):
+    """Rings around the origin, of two classes in turn."""
+    X = np.random.default_rng(seed).normal(size=(ROWS, 2))
+    return X, np.floor(2 * np.hypot(*X.T)).astype(int) % 2
+
+
 def own_covariances(seed):
     numbers = np.random.default_rng(seed)
     y = numbers.integers(0, 3, ROWS)
@@ -84,6 +90,7 @@ FAMILIES = {
     "two classes of two clusters, 0.8 apart": clusters(2, 5, 2, 0.8),
     "four clusters, 1 apart": clusters(4, 5, 1, 1.0),
     "chequered": chequered,
+    "rings": rings,
     "parity of two signs": drawn(lambda X: X[:, 0] * X[:, 1] > 0),
     "parity of three signs": drawn(lambda X: X[:, 0] * X[:, 1] * X[:, 2] > 0),
     "shells": drawn(lambda X: np.digitize((X[:, :4] ** 2).sum(axis=1), [2, 5])),

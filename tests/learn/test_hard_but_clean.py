@@ -25,12 +25,19 @@ def shells(seed: int):
     return X, np.digitize((X[:, :4] ** 2).sum(axis=1), [2, 5])
 
 
+def rings(seed: int):
+    """Rings of two classes in turn: half of the rows know far less of them than all."""
+    X = np.random.default_rng(seed).normal(size=(300, 2))
+    return X, np.floor(2 * np.hypot(*X.T)).astype(int) % 2
+
+
 HARD = {
     "moons": lambda: make_moons(300, noise=0.5, random_state=0),
     "three clusters": lambda: clusters(2, 3, 3, 1, 0.5),
     "two of two clusters": lambda: clusters(2, 2, 3, 2, 0.5),
     "chequered": lambda: chequered(0),
     "shells": lambda: shells(0),
+    "rings": lambda: rings(102),
 }
 
 
@@ -40,3 +47,11 @@ def test_hard_classes_are_not_called_noisy(name: str) -> None:
     learned = learn(X.astype(np.float32), y, int(y.max()) + 1)
     assert learned.estimate.rate_interval[0] == 0
     assert learned.suspects().confidence.max(initial=0) <= 0.8
+
+
+def test_noise_is_told_where_more_rows_would_not_help() -> None:
+    X, y = make_moons(300, noise=0.2, random_state=1)
+    wrong = np.random.default_rng(1000).random(300) < 0.2
+    learned = learn(X.astype(np.float32), np.where(wrong, 1 - y, y), 2, learners=["neighbours"])
+    low, high = learned.estimate.rate_interval
+    assert 0 < low < wrong.mean() < high

@@ -20,7 +20,7 @@ from noiseproof.fitting.summary import lines
 from noiseproof.fitting.tested import TestSet, read_test
 from noiseproof.fitting.trusted import trusted_rows
 from noiseproof.learn.learn import MINUTES, Learned, learn
-from noiseproof.learn.learn import check as check_learning
+from noiseproof.learn.options import check as check_learning
 from noiseproof.parallel import one_thread
 from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.inputs import (

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from noiseproof.learn.choice import Chosen
+from noiseproof.learn.curve import halved
 from noiseproof.learn.ensemble import Ensemble, Member
-from noiseproof.learn.folds import deal, held_together, sample
+from noiseproof.learn.folds import held_together, sample
 from noiseproof.learn.learner import Floats, Labels, Problem, Shape
 from noiseproof.learn.opinions import opinions_of
 from noiseproof.learn.treat import PLAIN, Opinions
@@ -111,16 +112,7 @@ def more_rows_help(folds: Folds, chosen: Chosen) -> bool:
         (s for s in (*chosen.settings, chosen.plain.setting) if s.treatment == PLAIN),
         key=lambda s: s in chosen.settings,
     )
-    problem = folds.problem
-    half = deal(problem.labels, 2 * folds.count, problem.seed + 1) % 2 == 0
-    thin = replace(problem, weights=np.where(half, problem.weights, np.float32(0)))
-    (whole,) = folds.run([setting], 2) or [chosen.plain]
-    few = replace(folds, problem=thin, _weights={}, _models={}, _looks={}).run([setting], 2)
-    if not few:
-        return False
-    right = problem.right(few[0].probabilities)
-    gain, error = whole.mean(whole.right - right)
-    return gain > error / 2
+    return any(gain > error / 2 for _, gain, error in halved(folds, setting))
 
 
 def grown(folds: Folds, chosen: Chosen) -> tuple[Chosen, tuple[Member, ...]]:

@@ -1,6 +1,5 @@
 """Learn a model from features and noisy labels; say why it was chosen and how noisy they are."""
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,16 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noiseproof.errors import DataError, ParameterError, did_you_mean
-from noiseproof.extras import need
+from noiseproof.errors import DataError
 from noiseproof.learn.choice import Chosen
 from noiseproof.learn.compare import compare
+from noiseproof.learn.curve import unlearnt
 from noiseproof.learn.decide import Candidate
 from noiseproof.learn.ensemble import Ensemble, sharpness_for
 from noiseproof.learn.folds import alike, deal, joined
 from noiseproof.learn.grow import Rest, grown, more_rows_help, rows_to_compare, sampled
-from noiseproof.learn.learner import Floats, Labels, Learner, Problem
-from noiseproof.learn.learners import Linear, registry
+from noiseproof.learn.learner import Floats, Labels, Problem
+from noiseproof.learn.learners import Linear
+from noiseproof.learn.options import check, kinds_for
 from noiseproof.learn.review import Review
 from noiseproof.learn.trials import Folds, Setting
 from noiseproof.noise import EstimatedTransition, estimate
@@ -176,7 +176,7 @@ def learn(
         folds = min(folds, _several(of))
     problem = Problem(X, labels, classes, np.asarray(weights), seed, targets, judges, review, of)
     learners = [learners] if isinstance(learners, str) else learners
-    kinds, notes = _kinds(problem, learners)
+    kinds, notes = kinds_for(problem, learners)
     part, kept = sampled(problem, rows_to_compare(problem.shape))
     if groups is not None:
         folds = min(folds, _several(of[kept]))
@@ -213,6 +213,11 @@ def learn(
     if review is not None and len(review.judges):
         known = review.judges, labels[review.judges]
     noise = estimate(given, chosen.probabilities, names, trusted=known, groups=units)
+    if known is None and noise.rate_interval[0] > 0 and len(labels) >= FEW:
+        # What looks like noise may be what the model has not learnt yet.
+        noise = estimate(
+            given, chosen.probabilities, names, groups=units, unlearnt=unlearnt(few, chosen)
+        )
     sharpness = 1.0  # a handful of held-out rows cannot say how sure a model should be
     if len(labels) >= FEW:
         sharpness = sharpness_for(chosen.probabilities, labels, noise.matrix, problem.weights)
@@ -241,36 +246,6 @@ def learn(
         checked_share=told,
         units=units,
     )
-
-
-def check(
-    learners: str | Sequence[str] | None,
-    losses: Sequence[str] | None,
-    search: int,
-    minutes: float,
-    folds: int,
-) -> None:
-    """Raise ParameterError if options name what does not exist or do not go together."""
-    if not isinstance(minutes, int | float | np.number) or math.isnan(minutes) or minutes < 0:
-        raise ParameterError(f"minutes: expected 0 or more, got {minutes}")
-    if not isinstance(search, int | np.integer) or search < 0:
-        raise ParameterError(f"search: expected 0 or more further settings, got {search!r}")
-    if not isinstance(folds, int | np.integer) or folds < 2:
-        raise ParameterError(f"expected 2 folds or more, got {folds!r}")
-    if search > 0:
-        need("search", "optuna")  # fail now rather than after the comparison
-    if losses is not None and len(losses) == 0:
-        raise ParameterError(
-            "losses: expected at least one; None compares those that suit the noise"
-        )
-    names = [learners] if isinstance(learners, str) else list(learners or registry)
-    for name in names:
-        if name not in registry:
-            raise ParameterError(f"no learner is called {name!r}{did_you_mean(name, registry)}")
-    lossless = all(registry[name]().with_loss("CE") is None for name in names)
-    if lossless and (losses is not None or search > 0):
-        what = "losses" if losses is not None else "search"
-        raise ParameterError(f"{what}: {', '.join(names)} cannot train with another loss")
 
 
 def _several(of: Labels) -> int:
@@ -309,26 +284,6 @@ def _of_so_many(late: bool, compared: int, total: int, rows: int) -> str:
         return f"settings were compared on {compared:,} rows, and trained on all {total:,}"
     why = "the time was up" if late else "more of them did not help"
     return f"the model was trained on {rows:,} of {total:,} rows: {why}"
-
-
-def _kinds(problem: Problem, names: Sequence[str] | None) -> tuple[list[type[Learner]], list[str]]:
-    """Return the learners to try, and a note for each one that is not installed."""
-    kinds, notes = [], []
-    for name, kind in registry.items():
-        if names is not None and name not in names:
-            continue
-        if names is not None:
-            kind.check(problem.shape)
-        elif not kind.suits(problem.shape):
-            continue
-        extra = kind.missing()
-        if extra is None:
-            kinds.append(kind)
-        else:
-            notes.append(f"{name} was not tried: pip install 'noiseproof[{extra}]'")
-    if not kinds:
-        raise ParameterError("; ".join(notes) or "no learner suits these data")
-    return kinds, notes
 
 
 def _few(folds: Folds) -> Chosen:
