@@ -156,6 +156,17 @@ def test_a_quote_that_never_ends_is_one_line(tmp_path, monkeypatch):
         list(read_blocks(tmp_path / "a.csv", "y", Reading(numbers={"x"}), rows=100))
 
 
+@pytest.mark.parametrize("text", ["x" * 300_000, "x," * 150_000])
+def test_a_header_that_never_ends_is_one_line(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(delimited, "HEADER", 1 << 18)
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(DataError, match=r"a.csv: the first line is longer than 0 MB"):
+        read(tmp_path / "a.csv", "y")
+    (tmp_path / "a.csv").write_text(text[:200_000] + "y\n")
+    with pytest.raises(DataError, match=r"a.csv: no column 'z'"):
+        read(tmp_path / "a.csv", "z")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="file names are bytes here alone")
 def test_names_that_are_not_utf8_are_read_and_shown(tmp_path):
     odd = os.fsdecode(b"caf\xe9")

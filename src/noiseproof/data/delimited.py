@@ -30,6 +30,8 @@ ESCAPED = 'write each quote that is text as "", with "..." around the field'
 FIELDS, ROWS = 4_000_000, 65_536
 #: The rows that are parsed at a time are no longer than this; more is a quote that never ends.
 LONGEST = 1 << 30
+#: The names of the columns take no more bytes than this.
+HEADER = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,16 @@ class Delimited:
 
         packed = suffix.endswith(".gz")
         with _open(path, packed) as file:
-            head = file.read(1 << 16)
+            head = more = file.read(1 << 16)
+            for _ in range(HEADER >> 16):
+                if not more or b"\n" in more or b"\r" in more:
+                    break
+                more = file.read(1 << 16)
+            else:  # pandas would take a dozen times as much memory to find that out
+                raise DataError(
+                    f"{path}: the first line is longer than {HEADER >> 20} MB; a table begins "
+                    "with the names of its columns"
+                )
         encoding = encoding or ("utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
         text = head.decode(encoding, errors="ignore")
         if b"\0" in head and "\0" in text:

@@ -7,10 +7,12 @@ from typing import Any
 
 from noiseproof.data.memory import check_fits
 from noiseproof.errors import DataError
+from noiseproof.extras import need
 
 
 def stored_size(path: Path) -> int:
     """Return about how many bytes the values of a file take, by what it says of itself."""
+    need("fit", "pyarrow")
     from pyarrow import parquet  # type: ignore[import-untyped]
 
     with _opened(path) as file:
@@ -22,6 +24,7 @@ def stored_size(path: Path) -> int:
 
 def check_texts(path: Path) -> None:
     """Refuse a file whose texts are stored once, and are too large where each row has its own."""
+    need("fit", "pyarrow")
     from pyarrow import compute, parquet, types
 
     kinds = types.is_string, types.is_large_string, types.is_binary, types.is_large_binary

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from noiseproof.data.gaps import NO_VALUE
 from noiseproof.data.labels import MARK
+from noiseproof.extras import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,7 @@ class LikeRows:
         row_names: bool,
         marked: Collection[str | None],
     ) -> None:
+        need("fit", "pandas")
         from pandas.api.types import is_numeric_dtype
 
         self.width = len(columns) + row_names

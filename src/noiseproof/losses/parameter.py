@@ -69,8 +69,8 @@ def checked(name: str, number: Any, domain: Interval) -> float:
 
 def as_number(name: str, number: Any) -> float:
     """Return ``number`` as a float, or say that it is none."""
-    if isinstance(number, bool):
-        raise ParameterError(f"expected `{name}` to be a number, got {number}")
+    if isinstance(number, bool | str | bytes):
+        raise ParameterError(f"expected `{name}` to be a number, got {number!r}")
     if isinstance(number, Tensor) and number.requires_grad:
         raise ParameterError(f"expected `{name}` to be a number, got a tensor that is to be learnt")
     try:

@@ -1,6 +1,7 @@
 """Losses that see a row of probabilities through log u alone, or through a few sums besides."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, ClassVar
 
 import torch
@@ -193,7 +194,8 @@ class Pointwise(RowLoss, register=False):
         try:
             values, turned = self.value(ends), self.value(ends[1:].flip(0))
             if self.closed_form:
-                self.with_slope(ends)
+                with suppress(AttributeError):  # what a subclass sets up after this
+                    self.with_slope(ends)
         except (OverflowError, RuntimeError) as error:
             if "overflow" not in str(error) and not isinstance(error, OverflowError):
                 raise

@@ -101,6 +101,7 @@ class TableFeatures:
         names = self._names
         absent = [name for name in names if name not in frame.columns]
         there = [*frame.columns, *samples.others]
+        known = {*names, *self.left_out}
         if len(absent) == len(names):
             listed = ", ".join(_with_lookalike(name, there) for name in names)
             raise DataError(f"{samples.name}: has none of the model's columns, {listed}")
@@ -108,7 +109,7 @@ class TableFeatures:
             item = _with_lookalike(name, there)
             notes.add("columns not there, taken as empty", item, warn=True)
         for name in there:
-            if name not in names and name not in self.left_out:
+            if name not in known:
                 notes.add("columns the model does not use", name)
         return self._matrix(frame, notes, progress)
 
