@@ -413,9 +413,19 @@ def test_neighbours_depend_on_neither_the_origin_nor_the_unit(metric, origin, un
 @pytest.mark.parametrize(
     "form", [np.asarray, np.asfortranarray, list, pd.DataFrame, torch.tensor, np.ma.asarray]
 )
-def test_neighbours_of_every_form_are_the_same(form):
-    X = np.random.default_rng(0).normal(size=(50, 3))
-    assert (noise.nearest(form(X), 3) == noise.nearest(X, 3)).all()
+@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
+def test_neighbours_of_every_form_are_the_same(form, metric):
+    numbers = np.random.default_rng(0)
+    for X in (numbers.normal(size=(50, 3)), numbers.integers(0, 20, size=(400, 5))):  # with ties
+        assert (noise.nearest(form(X), 3, metric) == noise.nearest(X, 3, metric)).all()
+
+
+@pytest.mark.parametrize("far", [1e9, 1e12, -1e15])
+def test_a_row_far_from_all_others_does_not_change_their_neighbours(far):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    alone = noise.nearest(X, 4, "euclidean")
+    both = noise.nearest(np.vstack([X, [[far] * 3]]), 4, "euclidean")
+    assert (both[:-1] == alone).all()
 
 
 @pytest.mark.parametrize(

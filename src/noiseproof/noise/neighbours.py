@@ -36,14 +36,15 @@ def nearest(features: Any, k: int = 10, metric: str = "cosine") -> Integers:
         raise ParameterError(f'expected metric "cosine" or "euclidean", got {metric!r}')
     if not isinstance(k, int | np.integer) or k < 1:
         raise ParameterError(f"expected k >= 1, got {k!r}")
-    # Neither the unit nor the origin of the features may drown the distances in rounding.
-    x = torch.from_numpy(array.astype(np.float64))
+    # Neither unit nor origin of the features, nor a row far from all others, may drown the distances
+    # in rounding; and sums depend on how an array lies in memory.
+    x = torch.from_numpy(np.array(array, dtype=np.float64, order="C"))
     x /= x.abs().max().clamp_min(1e-300) if x.numel() else 1
     if metric == "cosine":
         length = x.norm(dim=1, keepdim=True)
         x /= torch.where(length > 0, length, 1)
     else:
-        x -= x.mean(0)
+        x -= x.median(0).values
     half = x.square().sum(1) / 2
     k = min(k, len(x) - 1)
     found = np.empty((len(x), k), dtype=np.int64)
