@@ -53,13 +53,13 @@ def test_the_page_in_a_browser(run, grid, tmp_path):
     seen = open_page(tmp_path / "r.html", tmp_path / "browser")
     assert (seen.console, seen.requests) == ((), ())
     assert "18 of 45 runs are done; 27 missing." in seen.text
-    # Seeds 1 and 2 are 0.1 point below the mean and on it.
+    # Seeds 1 and 2 are 0.1 point below the mean and on it, to the nearest of 355 samples.
     assert (
-        "From no noise to symmetric:0.8, CE fell from 98.95 % to 21.25 % (-77.70 points)"
+        "From no noise to symmetric:0.8, CE fell from 98.87 % to 21.27 % (-77.61 points)"
         in seen.text
     )
     assert "AGCE(a=4, q=0.2)" in seen.text
-    assert "At epoch 60: CE 21.25 %, GCE 79.95 %, AGCE 96.75 %." in seen.text
+    assert "At epoch 60: CE 21.27 %, GCE 80.00 %, AGCE 96.76 %." in seen.text
     command = "noiseproof bench run digits-symmetric --rows CE,GCE,AGCE --recipe quick --store runs"
     assert command in seen.text
 
@@ -69,8 +69,8 @@ def test_findings_are_what_the_numbers_say(grid):
     said = findings(Collected(grid, store.records()))
     assert said == (
         "24 of 27 runs are done; 3 failed.",
-        "From no noise to symmetric:0.8, CE fell from 99.00 % to 21.30 % (-77.70 points), the "
-        "most; AGCE fell from 98.00 % to 96.80 % (-1.20 points), the least.",
+        "From no noise to symmetric:0.8, CE fell from 98.97 % to 21.31 % (-77.65 points), the "
+        "most; AGCE fell from 98.03 % to 96.81 % (-1.22 points), the least.",
         "More than 20 points were lost by CE (-77.7).",
         "Less than 5 points were lost by AGCE (-1.2).",
         "Under symmetric:0.8, CE gives 90.0 % of the wrong labels back in the last epoch, "
@@ -104,7 +104,7 @@ def test_a_loss_stands_beside_its_audit(grid):
     assert audited["AGCE"].audit.max_symmetric_rate == pytest.approx(9 * r / (1 + 9 * r), abs=1e-3)
     assert audited["AGCE"].tolerates == (True, True, True)
     assert audited["CE"].tolerates == (True, False, False)
-    assert audited["CE"].accuracy == pytest.approx((0.99, 0.70, 0.213))
+    assert audited["CE"].accuracy == pytest.approx((0.99, 0.70, 0.213), abs=1 / 355)
 
 
 def test_both_recipes_of_a_grid_are_shown_and_runs_of_no_grid_too():

@@ -93,3 +93,14 @@ def test_a_column_of_blank_texts_is_empty():
     notes = Notes()
     learn_features(as_samples(frame, labelled=False), (), 0, notes)
     assert "left out, empty: blank" in notes.lines
+
+
+@pytest.mark.parametrize("number", ["12345", "9" * 19, "9" * 20, "-" + "9" * 23, "1e400"])
+@pytest.mark.parametrize("gap", ["", "NA"])
+def test_words_below_a_number_of_any_length_are_words(tmp_path, number, gap):
+    words = [number, gap, *["red", "blue"] * 40]
+    path = tmp_path / "a.csv"
+    path.write_text("c,n\n" + "".join(f"{word},{at}\n" for at, word in enumerate(words)))
+    found = read(path, labelled=False).inputs["c"]
+    assert found[2:].tolist() == words[2:]
+    assert found.isna().tolist() == [False, True, *[False] * 80]

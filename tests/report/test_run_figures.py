@@ -202,8 +202,8 @@ def test_the_margin_figure_has_a_point_a_loss_and_the_correlation():
     (points,) = drawn.figure.axes[-1].collections
     # CE: r = 0. AUL(a=3, p=0.1): r = 1, c = 0.6 / 0.4. The ratio of NLNL is not known.
     assert points.get_offsets().tolist() == [
-        pytest.approx([0.0, 40.0]),
-        pytest.approx([1.5, 10.0]),
+        pytest.approx([0.0, 40.0], abs=0.2),  # of 355 test samples
+        pytest.approx([1.5, 10.0], abs=0.2),
     ]
 
 

@@ -171,8 +171,12 @@ class Delimited:
                     self._check_quotes(LikeRows(frame, self.columns, self.row_names, marked))
                     checked = True
                 for name in set(mixed) - kept - marked:
-                    if frame[name].isin(NO_VALUE).any():  # among integers beyond int64 they stay
-                        frame[name] = pd.to_numeric(frame[name], errors="coerce")
+                    gaps = frame[name].isin(NO_VALUE)
+                    if gaps.any():  # pandas leaves them where an integer is beyond int64
+                        known = frame[name].mask(gaps)
+                        numbers = pd.to_numeric(known, errors="coerce")
+                        words = numbers.isna() & known.notna()
+                        frame[name] = known if words.any() else numbers
                 yield frame.reset_index(drop=True)
 
     def _may_hold_rows(self, column: "pd.Series") -> bool:

@@ -36,8 +36,8 @@ def nearest(features: Any, k: int = 10, metric: str = "cosine") -> Integers:
         raise ParameterError(f'expected metric "cosine" or "euclidean", got {metric!r}')
     if not isinstance(k, int | np.integer) or k < 1:
         raise ParameterError(f"expected k >= 1, got {k!r}")
-    # Neither unit nor origin of the features, nor a row far from all others, may drown the distances
-    # in rounding; and sums depend on how an array lies in memory.
+    # Neither unit nor origin of the features, nor a row far from all others, may drown distances in
+    # rounding; and sums depend on how an array lies in memory.
     x = torch.from_numpy(np.array(array, dtype=np.float64, order="C"))
     x /= x.abs().max().clamp_min(1e-300) if x.numel() else 1
     if metric == "cosine":

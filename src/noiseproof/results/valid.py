@@ -25,6 +25,8 @@ STATUSES = ("done", "failed")
 _HASH = re.compile(r"[0-9a-f]{64}")
 #: Noises whose rate is the share of wrong labels that is expected.
 _BY_RATE = ("symmetric", "pair-flip")
+#: The noise whose rate is that before truncation, which adds or takes off a tenth at most.
+_TRUNCATED, _TENTH = "instance", 0.1
 #: Noises that leave some classes alone, so that it is less.
 _AT_MOST = ("asymmetric", "superclass")
 #: Standard deviations from it, and labels besides, at which a share is not believed.
@@ -98,6 +100,7 @@ def check_outcome(values: Mapping[str, Any], recipe: Recipe) -> None:
         raise DataError(_say_epochs(numbers, expected, epochs))
     if bool(recipe.held_out) != any(row.get("held_out") is not None for row in history) and history:
         raise DataError("a share of held-out labels, but none were held out, or the reverse")
+    _check_samples(values, recipe)
     _check_noise(values, recipe)
     for row in history:
         _check_shares(row, values, recipe)
@@ -109,6 +112,21 @@ def check_outcome(values: Mapping[str, Any], recipe: Recipe) -> None:
             raise DataError(f"the {name} epoch is not that of the history")
 
 
+def _check_samples(values: Mapping[str, Any], recipe: Recipe) -> None:
+    """Raise DataError for numbers of samples that the data and the recipe do not give."""
+    known = KNOWN.get(values["dataset"])
+    published = known is not None and values["fingerprint"] == known.fingerprint
+    there = known.samples if known is not None and published else (0, 0)
+    asked = (recipe.train_size, recipe.held_out), (recipe.test_size, 0)
+    for name, total, (size, held) in zip(
+        ("train_samples", "test_samples"), there, asked, strict=True
+    ):
+        found, wanted = values[name] + held, size and size + held
+        most = min(total, wanted) if total and wanted else total or wanted
+        if most and (found > most or (total and found < most)):
+            raise DataError(f"{name} is {values[name]}, and by data and recipe {most - held}")
+
+
 def _check_noise(values: Mapping[str, Any], recipe: Recipe) -> None:
     """Raise DataError for a share of wrong labels that is not the noise's, which no hash holds."""
     noise, rate, samples = values["noise"], values["noise_rate"], values["train_samples"]
@@ -116,7 +134,7 @@ def _check_noise(values: Mapping[str, Any], recipe: Recipe) -> None:
     if values["matrix"] and kind != "matrix":
         raise DataError(f"the hash of a matrix, but the noise is {short(noise)}")
     _check_count("noise_rate", rate, samples)
-    if kind not in ("none", *_BY_RATE, *_AT_MOST):
+    if kind not in ("none", _TRUNCATED, *_BY_RATE, *_AT_MOST):
         return
     try:
         expected = 0.0 if kind == "none" else float(rest.partition(":")[0])
@@ -126,6 +144,7 @@ def _check_noise(values: Mapping[str, Any], recipe: Recipe) -> None:
     # An exact number is rounded in each class, and there may be as many classes as samples.
     classes = len(KNOWN[values["dataset"]].classes) if values["dataset"] in KNOWN else samples
     slack = (_FEW + (classes if recipe.exact else 0)) / samples if expected else 0
+    slack += _TENTH if kind == _TRUNCATED else 0
     away = rate - expected if kind in _AT_MOST else abs(rate - expected)
     if not away <= _FAR * deviation + slack:
         raise DataError(f"noise_rate is {rate} with noise {short(noise)}")
@@ -145,6 +164,12 @@ def _check_shares(row: Mapping[str, Any], values: Mapping[str, Any], recipe: Rec
         parts and not min(parts) - _ROUNDING <= mean <= max(parts) + _ROUNDING
     ):
         raise DataError(f"train_accuracy is {mean}{where}, which is not between its parts")
+    samples = values["train_samples"]
+    rest = samples % recipe.batch  # the last batch may be too small to train on
+    if mean is not None:
+        together = (1 - values["noise_rate"]) * (right or 0) + values["noise_rate"] * (wrong or 0)
+        if abs(mean - together) > rest / samples + _ROUNDING:
+            raise DataError(f"train_accuracy is {mean}{where}, and by its parts {together}")
     if (wrong or 0) + (recovered or 0) > 1 + _ROUNDING:
         raise DataError(f"corrupted_part and recovered are more than all{where}")
 
