@@ -102,7 +102,7 @@ def test_what_another_process_is_at_work_on_is_waited_for():
                     answers={CELLS[2]: [Busy()]})  # fmt: skip
     tally = schedule(CELLS[:3], crew, SILENT)
     assert (tally.ran, len(tally.records), tally.lost) == (2, 3, {})
-    assert tally.records[CELLS[1].key].accuracy == 0.7
+    assert tally.records[CELLS[1].key].accuracy == pytest.approx(0.7, abs=1 / 355)
 
 
 def test_an_error_of_one_cell_loses_that_cell():

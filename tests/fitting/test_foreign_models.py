@@ -279,3 +279,29 @@ def test_a_text_takes_more_room_than_an_array(model, monkeypatch):
     write_manifest(model)
     monkeypatch.setattr("noiseproof.data.memory.available", lambda: 60_000_000)
     assert "use a machine with more memory" in refused(model)
+
+
+@pytest.mark.filterwarnings("ignore::noiseproof.errors.DataWarning")
+def test_constants_of_columns_that_no_data_have_are_refused_or_predict(tmp_path):
+    frame, numbers = pd.DataFrame(), np.random.default_rng(0)
+    frame["number"] = numbers.normal(size=60)
+    frame["truth"] = numbers.integers(0, 2, 60)
+    frame["day"] = pd.date_range("2020-01-01", periods=60, freq="9D").astype(str)
+    frame["colour"] = numbers.choice(["red", "blue", "green"], 60)
+    frame["text"] = [" ".join(numbers.choice(list("abcdefgh"), 7)) + f" {n}" for n in range(60)]
+    frame.loc[::7, ["number", "day", "colour"]] = None
+    folder = fit(frame.assign(y=frame["truth"]), "y", **QUICK).save(tmp_path / "model")
+    path = folder / "model" / "features.json"
+    described = json.loads(path.read_text())
+    for at, column in enumerate(described["columns"]):
+        for name, known in column.items():
+            if not isinstance(known, float):
+                continue
+            for value in (1e200, 1e308, -1e308, -1.0, 5e-324):
+                columns = list(described["columns"])
+                columns[at] = column | {name: value}
+                path.write_text(json.dumps(described | {"columns": columns}))
+                write_manifest(folder)
+                with suppress(DataError):
+                    p = load(folder).predict_proba(frame)
+                    assert ((p >= 0) & (p <= 1)).all()

@@ -115,7 +115,9 @@ class Number:
     @property
     def _two_valued(self) -> bool:
         """Whether all values were 0 or 1: then, and only then, are their squares as large."""
-        return not self.spread and abs(self.std**2 + self.mean**2 - self.mean) < TINY * self.mean
+        if self.spread or not 0 < self.mean < 1 or self.std > 1:
+            return False
+        return abs(self.std**2 + self.mean**2 - self.mean) < TINY * self.mean
 
     def read(self, column: Any) -> NDArray[np.float64]:
         """Return a column as numbers, NaN for what cannot be read as those of the fit were."""

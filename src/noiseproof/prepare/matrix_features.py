@@ -135,6 +135,8 @@ class MatrixFeatures:
         )
         if not missing.shape == low.shape == high.shape == fill.shape:
             raise ValueError("a share of gaps and a range for each column")
+        if not ((missing >= 0) & (missing <= 1)).all():
+            raise ValueError("missing: expected shares")
         return cls(fill, missing, low, high, bool(description["sparse"]))
 
 

@@ -187,6 +187,10 @@ class TableFeatures:
         return cls(tuple(columns), left_out, commas)
 
 
+#: The fields of columns that are shares of their values.
+SHARES = ("missing", "infinite", "known")
+
+
 def _checked(column: Any) -> Any:
     """Return a column whose constants are of their types, and finite where they are numbers."""
     for field in fields(column):
@@ -203,6 +207,8 @@ def _checked(column: Any) -> Any:
             not all(isinstance(text, str) for text in value) or len(set(value)) < len(value)
         ):
             raise ValueError(f"{field.name}: expected different texts")
+        if field.name in SHARES and not 0 <= value <= 1:
+            raise ValueError(f"{field.name}: expected a share, got {value!r}")
         if field.name == "std" and value <= 0:
             raise ValueError(f"std: expected more than 0, got {value!r}")
     return column
