@@ -20,8 +20,9 @@ from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.files.spreadsheet import unescape
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import Model, load
-from noiseproof.fitting.predict import predict_file
+from noiseproof.fitting.predict import check_out, predict_file
 from noiseproof.prepare.classes import Classes
+from noiseproof.prepare.columns import Number
 from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
@@ -350,3 +351,19 @@ def test_files_of_spectra_are_read(tmp_path, separator, embedded):
         assert np.array_equal(fitted.predict(path), fitted.predict(frame))
         if not embedded:
             assert np.array_equal(fitted.predict(frame[names[::-1]]), fitted.predict(frame))
+
+
+def test_predictions_are_not_written_among_the_files_of_a_model(tmp_path):
+    (tmp_path / "fit" / "model").mkdir(parents=True)
+    table = tmp_path / "a.csv"
+    for out in ("model/p.csv", "model/../model/p.csv"):
+        with pytest.raises(ParameterError, match="among the files of the model"):
+            check_out(tmp_path / "fit" / out, True, table, tmp_path / "fit")
+    check_out(tmp_path / "fit" / "p.csv", False, table, tmp_path / "fit")
+
+
+@pytest.mark.parametrize("values", [[0.2, 0.4, 0.9], [0, 1, 1]])
+def test_truth_is_a_number_only_where_there_were_zeros_and_ones(values):
+    column = Number.learn("x", np.array(values * 20, dtype=float))
+    found = column.read(pd.Series([True, False]))
+    assert np.isfinite(found).all() == (values == [0, 1, 1])

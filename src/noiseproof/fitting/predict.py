@@ -190,4 +190,6 @@ def _suffix(out: Path) -> str:
 def check_out(out: Path, force: bool, file: Path, model: Path) -> None:
     """Raise at once if predictions cannot be written to ``out``."""
     files.check_file(out, force, (file, model))
+    if (model / "model").resolve() in out.resolve().parents:
+        raise ParameterError(f"{out} would be among the files of the model; choose another place")
     _suffix(out)

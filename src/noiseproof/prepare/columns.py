@@ -124,8 +124,7 @@ class Number:
         if self.written is not None:
             return self.written.read(column)
         # Where there were numbers alone, and not of 0 and 1, true and false are a change.
-        truth = self.truth > 0 or (not self.spread and 0 <= self.mean <= 1)
-        return as_numbers(column, truth)
+        return as_numbers(column, truth=self.truth > 0 or self._two_valued)
 
     def fill(self, column: Any, out: Block, notes: Notes) -> None:
         """Write the features of a column into ``out`` (N, width); count what could not be read."""
