@@ -392,12 +392,15 @@ def test_noisy_labels_that_may_mislead_say_nothing_of_true_ones(least):
     found = SimpleNamespace(
         compared=True, is_cross_entropy=False, test=None, gain=-0.1, true_gain=-0.14,
         learned=SimpleNamespace(compared_by="held-out noisy labels"),
+        estimate=SimpleNamespace(decisive=True),
         misled=may_mislead(SimpleNamespace(clean_level_interval=(least, 4.0))),
     )  # fmt: skip
     line = against_cross_entropy(found)
     assert line.startswith("10.0 points worse than cross entropy on held-out noisy labels")
-    assert ("-14.0 points on true ones" in line) == (least > 1.2)
+    assert (", about 14.0 points on true ones" in line) == (least > 1.2)
     assert ("may mislead" in line) == (least <= 1.2)
+    found.estimate.decisive = False  # the rate that a gain is scaled by cannot be told either
+    assert "on true ones" not in against_cross_entropy(found)
     found.gain = -0.0004
     assert against_cross_entropy(found) == "as good as cross entropy on held-out noisy labels"
 
@@ -410,6 +413,7 @@ def test_where_noise_looks_like_difficulty_no_label_is_called_probably_wrong():
     assert (found.suspects["confidence"] >= 0.5).any()
     assert found.probably_wrong == 0
     assert "probably labelled wrong" not in " ".join(line for _, line in lines(found))
+    assert "a perfect model misses the wrong ones." in found.report  # no rate beside it
 
 
 def test_where_nothing_is_learnt_no_label_is_probably_wrong():
@@ -493,7 +497,7 @@ def test_a_gain_on_checked_labels_is_worth_what_it_is(monkeypatch, compared):
     assert found.true_gain == pytest.approx(right[0] - right[1], abs=0.15)
     assert found.learned.checked_share > 0.6
     line = against_cross_entropy(found)
-    assert f"on {CHECKED}, worth about {100 * found.true_gain:.1f} points" in line
+    assert f"on {CHECKED}, about {100 * found.true_gain:.1f} points" in line
     assert f"share predicted of {CHECKED}" in found.report
 
 

@@ -90,16 +90,15 @@ def against_cross_entropy(fitted: "Fitted") -> str:
             f"{gain} than cross entropy on the test rows: {100 * ours:.1f} % are right, "
             f"with cross entropy {100 * plain:.1f} %"
         )
-    gain = points(fitted.gain, "better", "worse")
     by = fitted.learned.compared_by
     if abs(fitted.gain) < SAME:
         return f"as good as cross entropy on {by}"
+    line = f"{points(fitted.gain, 'better', 'worse')} than cross entropy on {by}"
     if fitted.misled:
-        return f"{gain} than cross entropy on {by}, which may mislead here"
-    return (
-        f"{gain} than cross entropy on {by}, worth about "
-        f"{100 * fitted.true_gain:.1f} points on true ones"
-    )
+        return f"{line}, which may mislead here"
+    if not fitted.estimate.decisive:
+        return line
+    return f"{line}, about {100 * abs(fitted.true_gain):.1f} points on true ones"
 
 
 def summarise(fitted: "Fitted") -> dict[str, Any]:
