@@ -53,7 +53,12 @@ def largest_flips(matrix: Doubles) -> Doubles:
 
 
 def ratio(numerator: Doubles, denominator: Doubles) -> Doubles:
-    """Return the quotient, or infinity where the denominator is 0."""
+    """Return the quotient, or infinity where the denominator is 0 or next to nothing.
+
+    >>> ratio(np.array([1.0, 1.0, 1.0]), np.array([0.5, 0.0, 1e-320]))
+    array([ 2., inf, inf])
+    """
     found = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.inf)
-    np.divide(numerator, denominator, out=found, where=denominator > 0)
+    with np.errstate(over="ignore"):
+        np.divide(numerator, denominator, out=found, where=denominator > 0)
     return found
