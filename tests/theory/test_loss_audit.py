@@ -234,3 +234,10 @@ def test_a_loss_that_sees_no_label_tolerates_nothing(blind):
     assert found.ratio is found.margin is None
     assert found.verdict.startswith("the same whatever the label")
     assert audit(blind + AGCE(a=1, q=2), noise="symmetric:0.4", classes=3).tolerant
+
+
+@pytest.mark.parametrize("rate", [5e-324, 1e-320, 1e-300])
+def test_noise_of_next_to_nothing_is_tolerated_without_a_warning(rate):
+    found = audit("MAE", classes=10, noise=f"symmetric:{rate}")
+    assert found.tolerant
+    assert all(row.margin > 1e299 for row in found.margins)

@@ -8,6 +8,7 @@ import numpy as np
 from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss
 from noiseproof.noise import TransitionMatrix
+from noiseproof.noise.matrix import ratio as quotient
 from noiseproof.theory.conditions import is_asymmetric, is_symmetric
 from noiseproof.theory.mass import pointwise_ratio
 from noiseproof.theory.options import class_weights, effective, without_options
@@ -112,7 +113,7 @@ def margins(loss: Loss, ratio: float | None, T: TransitionMatrix) -> tuple[Class
     for i in range(len(weighed)):
         others = np.where(np.arange(len(weighed)) == i, 0.0, weighed[i])
         j = int(others.argmax()) if others.max() > 0 else None
-        level = float(weighed[i, i] / others.max()) if j is not None else math.inf
+        level = float(quotient(weighed[i, i], others.max()))
         # Where nothing flips the vertex minimises any loss, one with r = 0 too.
         margin = math.inf if math.isinf(level) else None if ratio is None else level * ratio
         tolerated: bool | None = level > 1
