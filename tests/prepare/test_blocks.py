@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import time
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 from PIL import Image
 from scipy import sparse
 
-from noiseproof.data import delimited, memory
+from noiseproof.data import delimited, first_line, memory, watched
 from noiseproof.errors import DataError
 from noiseproof.prepare.features import learn_features, reading
 from noiseproof.prepare.notes import Notes
@@ -150,21 +151,58 @@ def test_values_stored_once_count_as_often_as_they_are_there(tmp_path, monkeypat
 
 
 def test_a_quote_that_never_ends_is_one_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(delimited, "LONGEST", 1 << 21)
+    monkeypatch.setattr(watched, "LONGEST", 1 << 21)
     (tmp_path / "a.csv").write_text('x,y\n1,a\n2,"b\n' + "3,c\n" * 10**6)
     with pytest.raises(DataError, match=r"a.csv: .*a row of more than 2 MB; does a quote never"):
         list(read_blocks(tmp_path / "a.csv", "y", Reading(numbers={"x"}), rows=100))
 
 
-@pytest.mark.parametrize("text", ["x" * 300_000, "x," * 150_000])
+@pytest.mark.parametrize("text", ["x" * 300_000, "".join(f"{i:099}," for i in range(3000))])
 def test_a_header_that_never_ends_is_one_line(tmp_path, monkeypatch, text):
-    monkeypatch.setattr(delimited, "HEADER", 1 << 18)
+    monkeypatch.setattr(first_line, "HEADER", 1 << 18)
     (tmp_path / "a.csv").write_text(text)
     with pytest.raises(DataError, match=r"a.csv: the first line is longer than 0 MB"):
         read(tmp_path / "a.csv", "y")
     (tmp_path / "a.csv").write_text(text[:200_000] + "y\n")
     with pytest.raises(DataError, match=r"a.csv: no column 'z'"):
         read(tmp_path / "a.csv", "z")
+
+
+@pytest.mark.parametrize(
+    ("names", "match"),
+    [
+        ("x," * 33_000_000, "33,000,001 columns, more"),
+        ("," * 33_000_000, "33,000,001 columns"),
+        ("x," * 90_000, "90,000 columns are called 'x'"),
+    ],
+)
+def test_more_columns_than_anyone_has_are_one_line_at_once(tmp_path, names, match):
+    """pandas numbers equal names in time that grows with the square of their number."""
+    (tmp_path / "a.csv").write_text(names + "y\n1,2\n")
+    start = time.process_time()
+    with pytest.raises(DataError, match=match):
+        read(tmp_path / "a.csv", "y")
+    assert time.process_time() - start < 20
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("before", [10, 200_000])
+def test_a_carriage_return_inside_a_line_tears_no_row(tmp_path, encoding, end, before):
+    """pandas ends a row at any; a writer that ends lines otherwise leaves it without quotes."""
+    rows = ["x,y,č", *["1,a,0"] * before, *["2,b,0"] * 9]
+    for row, torn in (("3,good\rfilm,0", True), ('3,"good\rfilm",0', False), ("3,c,\r", False)):
+        text = end.join([*rows, row, "4,a,0"]) + end
+        (tmp_path / "a.csv").write_bytes(text.encode(encoding))
+        if torn:
+            with pytest.raises(DataError, match=f"middle of line {before + 11} would end the row"):
+                read(tmp_path / "a.csv", "y")
+        else:
+            labels = list(read(tmp_path / "a.csv", "y").labels)
+            assert len(labels) == before + 11
+            assert labels[-2] == row.split(",")[1].strip('"')
+    (tmp_path / "a.csv").write_bytes("\r".join(rows).encode(encoding))  # as once on Macs
+    assert len(read(tmp_path / "a.csv", "y").labels) == before + 9
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file names are bytes here alone")

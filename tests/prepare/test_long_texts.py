@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import noiseproof as nf
-from noiseproof.data.delimited import NAMED_ROW
+from noiseproof.data.first_line import NAMED_ROW
 from noiseproof.data.header import NUMBER
 from noiseproof.errors import NoiseproofError
 from noiseproof.files.spreadsheet import escape

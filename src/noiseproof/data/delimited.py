@@ -1,7 +1,6 @@
 """Text tables: their separator and encoding found out, labels kept as they are written."""
 
 import csv
-import gzip
 import io
 import re
 import warnings
@@ -9,29 +8,23 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
-from noiseproof.data.blank_lines import TAIL, blank_above, without_end
+from noiseproof.data.blank_lines import blank_above, without_end
+from noiseproof.data.first_line import NAMED_ROW, check_names, read_head, separator_of
 from noiseproof.data.gaps import NO_VALUE
 from noiseproof.data.labels import MARK, as_labels
 from noiseproof.data.swallowed import LikeRows
+from noiseproof.data.watched import Watched, unpacked
 from noiseproof.errors import DataError
 from noiseproof.extras import need
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What may separate columns.
-MARKS = ",;\t"
-#: How R writes a table of one column: rows begin with a name in quotes that has no column.
-NAMED_ROW = re.compile(r'\s*+[^\r\n]++\r?\n"[^"\r\n]*"[,;\t]')
 ESCAPED = 'write each quote that is text as "", with "..." around the field'
 #: Fields that are parsed at a time, at most, and rows.
 FIELDS, ROWS = 4_000_000, 65_536
-#: The rows that are parsed at a time are no longer than this; more is a quote that never ends.
-LONGEST = 1 << 30
-#: The names of the columns take no more bytes than this.
-HEADER = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -70,22 +63,14 @@ class Delimited:
         import pandas as pd
 
         packed = suffix.endswith(".gz")
-        with _open(path, packed) as file:
-            head = more = file.read(1 << 16)
-            for _ in range(HEADER >> 16):
-                if not more or b"\n" in more or b"\r" in more:
-                    break
-                more = file.read(1 << 16)
-            else:  # pandas would take a dozen times as much memory to find that out
-                raise DataError(
-                    f"{path}: the first line is longer than {HEADER >> 20} MB; a table begins "
-                    "with the names of its columns"
-                )
+        with unpacked(path, packed) as file:
+            head = read_head(file, path)
         encoding = encoding or ("utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
         text = head.decode(encoding, errors="ignore")
         if b"\0" in head and "\0" in text:
             raise DataError(f"{path}: is not text, or in another encoding: save it as UTF-8")
         separator = "\t" if suffix.startswith(".tsv") else separator_of(text)
+        check_names(text, separator, path)
         for row_names in (False, True):
             found = cls(path, encoding, separator, packed, (), row_names)
             try:
@@ -116,18 +101,55 @@ class Delimited:
             if len(self.columns) == 1:  # a blank line is a row whose only field is empty
                 options |= {"skip_blank_lines": False, "skiprows": self.above}
         rows = max(1, min(ROWS, FIELDS // max(1, len(self.columns))))
-        with _open(self.path, self.packed) as file, warnings.catch_warnings():
+        with unpacked(self.path, self.packed) as file, warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            watched = _Watched(file, hears)
+            utf16 = self.encoding.lower().replace("_", "-").startswith("utf-16")
+            watched = Watched(file, b"\r\0\n" if utf16 else b"\r\n", hears)
             with pd.read_csv(
                 io.BufferedReader(watched, 1 << 20), sep=self.separator, encoding=self.encoding,
                 chunksize=options.pop("rows", rows), low_memory=False, **options,
             ) as frames:  # fmt: skip
-                frames = watched.bounded(frames)
+                frames = self._checked(watched.bounded(frames), watched)
                 kept = "skip_blank_lines" in options
                 yield without_end(frames, MARK, lambda: self._end(watched)) if kept else frames
 
-    def _end(self, watched: "_Watched") -> str:
+    @contextmanager
+    def _lines(self, newline: str) -> Iterator[io.TextIOWrapper]:
+        with unpacked(self.path, self.packed) as file:
+            with io.TextIOWrapper(file, self.encoding, newline=newline) as lines:
+                yield lines
+
+    def _checked(
+        self, frames: Iterator["pd.DataFrame"], watched: Watched
+    ) -> Iterator["pd.DataFrame"]:
+        checked = False
+        for frame in frames:
+            if not checked and watched.has_lone_returns:
+                self._check_returns()
+                checked = True
+            yield frame
+
+    def _check_returns(self) -> None:
+        """Raise DataError where lines end in a line feed and a carriage return in one tears a row.
+
+        In quotes it is text; alone at the end of every line, as once on Macs, it ends rows.
+        """
+        with self._lines(newline="") as lines:
+            if not lines.readline().endswith("\n"):
+                return
+        with self._lines(newline="\n") as lines:
+            rows = csv.reader(lines, delimiter=self.separator)
+            try:
+                for _ in rows:
+                    pass
+            except csv.Error as error:
+                if "new-line" in str(error):  # else a field is too long for this module
+                    raise DataError(
+                        f"{self.path}: a carriage return in the middle of line {rows.line_num} "
+                        'would end the row; put "..." around the field, or end all lines alike'
+                    ) from None
+
+    def _end(self, watched: Watched) -> str:
         return watched.tail.decode(self.encoding.removesuffix("-sig"), errors="ignore")
 
     def frames(
@@ -196,8 +218,7 @@ class Delimited:
         Such quotes are plain text, and the rows between them would become part of one field. So are
         those that end lines later, at the end of a field, if all between them looks like rows.
         """
-        with _open(self.path, self.packed) as file:
-            lines = io.TextIOWrapper(file, self.encoding, newline="")
+        with self._lines(newline="") as lines:
             rows = csv.reader(lines, delimiter=self.separator, strict=True)
             while True:
                 start = rows.line_num + 1
@@ -293,55 +314,3 @@ def _integers(texts: "pd.Series", otherwise: list[Any]) -> Any:
         return pd.concat(otherwise, ignore_index=True)
     exact = [None if text != text else numbers[text] for text in texts]
     return pd.Series(pd.array(exact, dtype="UInt64" if high >= 2**63 else "Int64"))
-
-
-@contextmanager
-def _open(path: Path, packed: bool) -> Iterator[BinaryIO]:
-    with path.open("rb") as file:
-        yield gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[misc]
-
-
-class _Watched(io.RawIOBase):
-    """A file of which somebody hears how much was read, and of which no block is endless."""
-
-    def __init__(self, file: BinaryIO, hears: Callable[[int], None] | None) -> None:
-        self.file, self.hears = file, hears
-        self.total = self.block = 0
-        self.tail = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self.file.read(len(buffer))
-        buffer[: len(data)] = data
-        self.tail = (self.tail + data)[-TAIL:] if data else self.tail
-        self.total += len(data)
-        self.block += len(data)
-        if self.block > LONGEST:
-            raise ValueError(f"a row of more than {LONGEST >> 20} MB; does a quote never end?")
-        if self.hears is not None:
-            self.hears(self.total)
-        return len(data)
-
-    def bounded(self, frames: Iterator["pd.DataFrame"]) -> Iterator["pd.DataFrame"]:
-        """Begin to count anew with each block."""
-        for frame in frames:
-            self.block = 0
-            yield frame
-
-
-def separator_of(text: str) -> str:
-    """Return what separates the columns of a text table: the most frequent in its header.
-
-    One column alone is separated by what is not in its rows: 3,14 is one number there.
-
-    >>> separator_of('"name, first";age (years, full);y')
-    ';'
-    >>> separator_of("one column alone"), separator_of("one column\\n3,14")
-    (',', ';')
-    """
-    header, _, rows = re.sub(r'"[^"]*"', "", text).lstrip("\r\n").partition("\n")
-    if any(mark in header for mark in MARKS) or NAMED_ROW.match(text):
-        return max(MARKS, key=header.count)
-    return next((mark for mark in MARKS if not re.search(rf"{mark}[^\r\n]", rows)), MARKS[0])

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.delimited import separator_of
+from noiseproof.data.first_line import separator_of
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.files import check_plain
 from noiseproof.files.spreadsheet import unescape

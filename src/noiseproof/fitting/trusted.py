@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.delimited import separator_of
+from noiseproof.data.first_line import separator_of
 from noiseproof.data.table import as_frame, is_foreign
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.files.spreadsheet import unescape

@@ -1,0 +1,71 @@
+"""The first line of a text table: what separates its columns, and that it is one."""
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import BinaryIO
+
+from noiseproof.errors import DataError
+
+#: What may separate columns.
+MARKS = ",;\t"
+#: How R writes a table of one column: rows begin with a name in quotes that has no column.
+NAMED_ROW = re.compile(r'\s*+[^\r\n]++\r?\n"[^"\r\n]*"[,;\t]')
+#: The names of the columns take no more bytes than this.
+HEADER = 1 << 26
+#: A table has no more columns than this, and of these no more have one name.
+COLUMNS, ALIKE = 100_000, 1_000
+
+
+def read_head(file: BinaryIO, path: Path) -> bytes:
+    """Return the beginning of a file, with all of its first line.
+
+    Raises:
+        DataError: the line does not end; pandas would take a dozen times as much memory to find
+            that out.
+    """
+    parts = [file.read(1 << 16)]
+    for _ in range(HEADER >> 16):
+        if not parts[-1] or b"\n" in parts[-1] or b"\r" in parts[-1]:
+            return b"".join(parts)
+        parts.append(file.read(1 << 16))
+    raise DataError(
+        f"{path}: the first line is longer than {HEADER >> 20} MB; a table begins "
+        "with the names of its columns"
+    )
+
+
+def check_names(text: str, separator: str, path: Path) -> None:
+    """Raise DataError if a text begins with more names than pandas has any time for.
+
+    It numbers equal names in time that grows with the square of their number.
+    """
+    line = re.match(r"\s*+([^\r\n]*+)", text)[1]  # type: ignore[index]
+    if line.count(separator) < ALIKE:
+        return
+    names = Counter(line.split(separator))
+    if (count := names.total()) > COLUMNS:
+        raise DataError(
+            f"{path}: {count:,} columns, more than the {COLUMNS:,} that are read; save them as an "
+            "array, .npy"
+        )
+    del names[""]
+    name, count = max(names.items(), key=lambda pair: pair[1], default=("", 0))
+    if count > ALIKE:
+        raise DataError(f"{path}: {count:,} columns are called {name!r}; give each its own name")
+
+
+def separator_of(text: str) -> str:
+    """Return what separates the columns of a text table: the most frequent in its header.
+
+    One column alone is separated by what is not in its rows: 3,14 is one number there.
+
+    >>> separator_of('"name, first";age (years, full);y')
+    ';'
+    >>> separator_of("one column alone"), separator_of("one column\\n3,14")
+    (',', ';')
+    """
+    header, _, rows = re.sub(r'"[^"]*"', "", text).lstrip("\r\n").partition("\n")
+    if any(mark in header for mark in MARKS) or NAMED_ROW.match(text):
+        return max(MARKS, key=header.count)
+    return next((mark for mark in MARKS if not re.search(rf"{mark}[^\r\n]", rows)), MARKS[0])
