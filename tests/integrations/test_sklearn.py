@@ -1,6 +1,7 @@
 """RobustClassifier is a scikit-learn classifier in every way that scikit-learn checks."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -224,3 +225,21 @@ def test_labels_are_scored_in_every_form_that_is_fitted():
         forms.append(texts.astype(np.dtypes.StringDType()))
     for labels in forms:
         assert RobustClassifier("CE").fit(X, labels).score(X, labels) == 1
+
+
+def test_tables_in_every_form_are_asked_of_models_of_every_form():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] > 0
+    columns = {name: X[:, i] for i, name in enumerate("abc")}
+    frame = pd.DataFrame(columns)
+    table = pa.table(columns)
+    forms = [frame, table, table.to_batches()[0], frame.convert_dtypes(dtype_backend="pyarrow")]
+    expected = RobustClassifier("CE").fit(X, y).predict_proba(X)
+    for fitted in (X, *forms):
+        model = RobustClassifier("CE")
+        with warnings.catch_warnings(record=True):  # of scikit-learn, where one of two has names
+            warnings.simplefilter("always")
+            model.fit(fitted, y)
+            assert model.columns_ is None
+            for asked in (X, pd.DataFrame(X) if fitted is X else frame, *forms):
+                assert (model.predict_proba(asked) == expected).all()

@@ -115,9 +115,11 @@ class Delimited:
 
     @contextmanager
     def _lines(self, newline: str) -> Iterator[io.TextIOWrapper]:
-        with unpacked(self.path, self.packed) as file:
-            with io.TextIOWrapper(file, self.encoding, newline=newline) as lines:
-                yield lines
+        with (
+            unpacked(self.path, self.packed) as file,
+            io.TextIOWrapper(file, self.encoding, newline=newline) as lines,
+        ):
+            yield lines
 
     def _checked(
         self, frames: Iterator["pd.DataFrame"], watched: Watched

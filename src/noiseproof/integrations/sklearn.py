@@ -108,12 +108,12 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             groups: (N,) what each row belongs to, such as a patient. Rows of one group are held
                 out together.
         """
-        given, X, name = X, _rows(X), getattr(y, "name", None)
-        X, y = validate_data(self, X, _labels(y), **_form(X))
+        rows, name = _rows(X), getattr(y, "name", None)
+        X, y = validate_data(self, rows, _labels(y), **_form(rows))
         check_classification_targets(y)
         check_range(X, "X")
-        self.columns_: list[Any] | None = _unnamed(given)
-        shown = Samples("X", given if hasattr(given, "iloc") else X)
+        self.columns_: list[Any] | None = _unnamed(rows)
+        shown = Samples("X", rows if hasattr(rows, "iloc") else X)
         doubts = label_doubts(shown, np.unique(y, return_inverse=True)[1], name)
         for line in (*doubts, *blurred(X, "put a StandardScaler before this")):
             warnings.warn(line, DataWarning, stacklevel=2)
@@ -196,8 +196,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> NDArray[np.float32]:
         """Return (N, K): the probability of each of ``classes_``."""
         check_is_fitted(self)
-        self._check_order(X)
         X = _rows(X)
+        self._check_order(X)
         X = validate_data(self, X, reset=False, **_form(X))
         if self.ensemble_ is None:
             return np.ones((X.shape[0], 1), dtype=np.float32)
