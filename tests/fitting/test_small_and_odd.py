@@ -65,3 +65,14 @@ def test_a_row_has_one_answer_or_the_data_one_line(form, learner):
         assert again == pytest.approx(p[other], abs=1e-5)
         assert alone == pytest.approx(p[-1:], abs=1e-5)
     assert not [line for line in told if "\n" in line]
+
+
+@pytest.mark.parametrize("others", [[b"\xff"], [b"\xff", None], [b"\xff\0", b"\xfe", b"ab"]])
+def test_a_column_of_bytes_that_are_no_text_is_left_out_and_loses_no_fit(others, tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 5 * np.eye(3, 2)[np.arange(60) % 3]
+    frame = pd.DataFrame({"x": X[:, 0], "z": X[:, 1], "blob": (others * 60)[:60]})
+    frame["y"] = np.where(np.arange(60) % 20, np.arange(60) % 3, 0)
+    found = fit(frame, "y", learners="linear")
+    assert (found.save(tmp_path / "out") / "report.html").is_file()
+    assert len(found.suspects)
+    assert (found.predict(frame) == found.predict(frame.drop(columns="blob"))).all()

@@ -205,6 +205,30 @@ def test_a_carriage_return_inside_a_line_tears_no_row(tmp_path, encoding, end, b
     assert len(read(tmp_path / "a.csv", "y").labels) == before + 9
 
 
+@pytest.mark.parametrize("kind", ["png", "parquet"])
+def test_a_folder_that_may_not_be_listed_is_one_line(tmp_path, monkeypatch, kind):
+    for folder in ("one", "two", ".hidden") if kind == "png" else ("one", "two"):
+        (tmp_path / folder).mkdir()
+        if kind == "png":
+            Image.new("L", (8, 8)).save(tmp_path / folder / "a.png")
+        else:
+            pd.DataFrame({"x": [1.0, 2.0]}).to_parquet(tmp_path / folder / "a.parquet")
+    how = Reading(size=8) if kind == "png" else Reading(numbers={"x"})
+    assert sum(map(len, read_blocks(tmp_path, None, how, rows=9))) in (2, 4)
+    shut, scandir = {"two", ".hidden"}, os.scandir
+
+    def refuse(path):
+        if os.path.basename(path) in shut:
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(DataError, match=r"two: cannot be listed \(permission denied\)"):
+        list(read_blocks(tmp_path, None, how, rows=9))
+    shut.remove("two")
+    assert sum(map(len, read_blocks(tmp_path, None, how, rows=9))) in (2, 4)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="file names are bytes here alone")
 def test_names_that_are_not_utf8_are_read_and_shown(tmp_path):
     odd = os.fsdecode(b"caf\xe9")

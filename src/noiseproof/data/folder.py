@@ -12,6 +12,7 @@ import torch
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
 from noiseproof.data.images import DECODERS, decode, is_image
 from noiseproof.errors import DataError, DataWarning
+from noiseproof.files import below
 from noiseproof.progress import SILENT, Progress
 from noiseproof.threads import each
 
@@ -116,7 +117,7 @@ def find_images(root: Path) -> list[Path]:
     """
     linked = [p for p in root.iterdir() if p.is_symlink() and p.is_dir()]
     inside = [path for folder in linked for path in folder.iterdir()]
-    found = (path for path in [*root.rglob("*"), *inside] if is_image(path))
+    found = (path for path in [*below(root, hidden=False), *inside] if is_image(path))
     return sorted(p for p in found if not any(part[0] == "." for part in p.relative_to(root).parts))
 
 

@@ -7,6 +7,7 @@
     with files.replacing(path, force) as f:  a folder: write into ``f``, which becomes ``path``
     with files.locked(path, "this run"):     one process at a time; ``files.is_locked`` asks
     files.check_plain(path)                  before a read: no pipe, no device, no folder
+    files.below(folder)                      every file in it; no folder is left out unseen
 
 A write goes into a hidden neighbour, ``.NAME.XXXXXXXX.part``, is synced to the disk, and takes the
 place of the old file or folder in one step of the file system. What a killed process leaves behind
@@ -24,10 +25,11 @@ from noiseproof.files.lock import is_locked, locked
 from noiseproof.files.manifest import MANIFEST, not_ours, write_manifest
 from noiseproof.files.part import explained
 from noiseproof.files.single import write, writing
-from noiseproof.files.source import check_plain
+from noiseproof.files.source import below, check_plain
 
 __all__ = [
     "MANIFEST",
+    "below",
     "check_file",
     "check_folder",
     "check_name",

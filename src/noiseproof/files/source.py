@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from noiseproof.errors import DataError
@@ -20,3 +21,26 @@ def check_plain(path: str | os.PathLike[str]) -> None:
     if not stat.S_ISREG(mode):
         found = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
         raise DataError(f"{where}: expected a plain file, not {found}")
+
+
+def below(folder: Path, hidden: bool = True) -> Iterator[Path]:
+    """Yield the files anywhere below a folder; links to folders are yielded, and not followed.
+
+    Args:
+        folder: where to look.
+        hidden: whether to look into folders whose names begin with a dot.
+
+    Raises:
+        DataError: a folder may not be listed; ``Path.rglob`` would leave out what is in it.
+    """
+    for root, folders, names in os.walk(folder, onerror=_cannot_list):
+        here = Path(root)
+        links = [name for name in folders if (here / name).is_symlink()]
+        if not hidden:
+            folders[:] = [name for name in folders if name[0] != "."]
+        yield from (here / name for name in (*links, *names))
+
+
+def _cannot_list(error: OSError) -> None:
+    reason = (error.strerror or str(error)).lower()
+    raise DataError(f"{error.filename}: cannot be listed ({reason})") from None

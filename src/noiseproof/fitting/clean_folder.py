@@ -59,7 +59,7 @@ def clean_folder(
 
 def _files(path: Path, pictures: frozenset[str]) -> Iterator[Path]:
     """Yield the files to copy: never what a link that is no picture leads to."""
-    for file in path.rglob("*"):
+    for file in files.below(path):
         name = file.relative_to(path)
         if file.is_file() and (shown(name) in pictures or not file.is_symlink()):
             yield name

@@ -141,7 +141,9 @@ class Column:
     def _table(self) -> tuple[Codes, Doubles]:
         import pandas as pd
 
-        codes, _ = pd.factorize(self.values.astype(str).where(self.values.notna(), ""))
+        # One by one: pandas would decode bytes, which may be no text.
+        texts = [str(value) for value in self.values.where(self.values.notna(), None)]
+        codes, _ = pd.factorize(np.array(texts, dtype=object))
         counts = np.zeros((self.count, int(codes.max(initial=0)) + 1))
         np.add.at(counts, (self.classes, codes), 1)
         return codes.astype(np.int64), counts

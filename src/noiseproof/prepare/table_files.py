@@ -25,6 +25,7 @@ from noiseproof.data.table import (
     with_columns,
 )
 from noiseproof.errors import DataError, ParameterError, did_you_mean
+from noiseproof.files import below
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.reading import Reading
@@ -37,7 +38,7 @@ HEADLESS = "the first line is read as names of columns and looks like a row; wri
 
 def parquet_files(folder: Path) -> list[Path]:
     """Return the Parquet files in a folder, in the order of their names."""
-    found = (file for file in folder.rglob("*") if file.suffix.lower() in PARQUET)
+    found = (file for file in below(folder, hidden=False) if file.suffix.lower() in PARQUET)
     return sorted(file for file in found if file.is_file() and file.name[0] not in "._")
 
 
