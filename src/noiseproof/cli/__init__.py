@@ -25,6 +25,9 @@ def command() -> NoReturn:
     """Run the command line and leave the process with its exit code."""
     _open_streams()
     code = main()
+    if code in (INTERRUPTED, TERMINATED):  # said and done: a signal that comes late says no more
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)
     if os.environ.get("WORLD_SIZE", "1") != "1":
         # gloo's threads outlive their process group, and one that wants Python's lock while the
         # interpreter shuts down aborts the process. So a process of torchrun leaves at once.
@@ -91,6 +94,23 @@ def main(arguments: list[str] | None = None) -> int:
     return code
 
 
+def _send(number: int) -> None:
+    """Send a signal to the main thread, and wake it where it waits."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
+    else:
+        _thread.interrupt_main(number)
+
+
+class _NumpyFirst:
+    """Import numpy before torch, whose C code would: it forgets an interruption meanwhile."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        if name == "torch":
+            import numpy  # noqa: F401
+
+
 @contextmanager
 def _terminable(signals: list[int]) -> Iterator[None]:
     """Let SIGTERM end the command as Ctrl-C does, so that nothing half written stays behind."""
@@ -107,7 +127,7 @@ def _terminable(signals: list[int]) -> Iterator[None]:
         # that run while a module is imported: the command would go on.
         if told.exc_type is KeyboardInterrupt:
             number = signals[-1] if signals else signal.SIGINT
-            later = threading.Timer(0.05, _thread.interrupt_main, [number])  # out of the callback
+            later = threading.Timer(0.05, _send, [number])  # out of the callback
             later.daemon = True
             later.start()
             waiting.append(later)
@@ -117,9 +137,11 @@ def _terminable(signals: list[int]) -> Iterator[None]:
     waiting: list[threading.Timer] = []
     before, hook = signal.signal(signal.SIGTERM, stop), sys.unraisablehook
     sys.unraisablehook = again
+    sys.meta_path.insert(0, _NumpyFirst)
     try:
         yield
     finally:
+        sys.meta_path.remove(_NumpyFirst)
         for later in waiting:
             later.cancel()
         sys.unraisablehook = hook
