@@ -59,6 +59,7 @@ def test_rows_are_named_as_in_suspect_rows_where_some_have_no_label(noisy):
         ("row,truth\n1,down\n", "no column is called 'label'"),
         ("row,label\n1,\n", "no row has a label"),
         ("", "expected a CSV file with the columns row and label"),
+        ("row,label\n5,1,0\n6,2,1\n", "more fields than there are names of columns"),
     ],
 )
 def test_one_line_for_a_file_that_does_not_fit(noisy, text, told, tmp_path, capsys):

@@ -410,3 +410,25 @@ def test_a_blank_line_is_a_row_where_a_column_is_alone(tmp_path, text, rows, end
             found.astype(object).where(found.notna(), None),
             expected.astype(object).where(expected.notna(), None),
         )
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_field_without_a_name_is_the_name_of_its_row_or_one_line(tmp_path, separator):
+    """As R writes them, rows begin with it; a number may as well be a field at the end too many."""
+    header = separator.join(["x", "z", "y"])
+    for first, read_as_names in (
+        ('"1"', True),
+        ("BRCA1", True),
+        ('"BRCA1"', True),
+        ("1", False),
+        ("0.5", False),
+    ):
+        lines = [header, *(separator.join([first, f"{i}", "2.5", "ab"[i % 2]]) for i in range(9))]
+        (tmp_path / "a.csv").write_text("\n".join(lines))
+        if read_as_names:
+            samples = read(tmp_path / "a.csv", "y")
+            assert samples.inputs["x"].tolist() == list(range(9))
+            assert list(samples.labels) == list("ababababa")
+        else:
+            with pytest.raises(DataError, match="one field more than there are names"):
+                read(tmp_path / "a.csv", "y")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noiseproof.data.blank_lines import blank_above, without_end
-from noiseproof.data.first_line import NAMED_ROW, check_names, read_head, separator_of
+from noiseproof.data.first_line import NAMED_ROW, QUOTED_ROW, check_names, read_head, separator_of
 from noiseproof.data.gaps import NO_VALUE
 from noiseproof.data.labels import MARK, as_labels
 from noiseproof.data.swallowed import LikeRows
@@ -82,6 +82,11 @@ class Delimited:
             if alone and not NAMED_ROW.match(text):  # else "Good film, really" would lose its start
                 raise DataError(
                     f'{path}: one column, but rows of several fields; put "..." around each field'
+                )
+            if row_names and first.index.dtype.kind in "iuf" and not QUOTED_ROW.match(text):
+                raise DataError(
+                    f"{path}: rows have one field more than there are names of columns, and the "
+                    "first is a number; name all columns in the first line"
                 )
             if first.index.nlevels == 1:
                 names, above = tuple(first.columns), blank_above(text)

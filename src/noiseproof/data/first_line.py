@@ -11,6 +11,8 @@ from noiseproof.errors import DataError
 MARKS = ",;\t"
 #: How R writes a table of one column: rows begin with a name in quotes that has no column.
 NAMED_ROW = re.compile(r'\s*+[^\r\n]++\r?\n"[^"\r\n]*"[,;\t]')
+#: Below the first line, a row that begins with a field in quotes.
+QUOTED_ROW = re.compile(r'\s*+[^\r\n]++\s++"')
 #: The names of the columns take no more bytes than this.
 HEADER = 1 << 26
 #: A table has no more columns than this, and of these no more have one name.

@@ -103,4 +103,6 @@ def _table(path: str) -> Any:
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError):
         raise DataError(f"{path}: expected a CSV file with the columns row and label") from None
+    if not isinstance(table.index, pd.RangeIndex):
+        raise DataError(f"{path}: rows have more fields than there are names of columns")
     return table.map(unescape)
