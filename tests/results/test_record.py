@@ -93,6 +93,10 @@ def test_nothing_but_record_and_model_stays(experiment, tmp_path):
     assert load_model(files.model).classes == tuple("0123456789")
     whole = torch.load(files.model, weights_only=True)
     nan = {name: value * torch.nan for name, value in whole["network"].items()}
+    kinds = [
+        {name: value.to(kind) for name, value in whole["network"].items()}
+        for kind in (torch.complex64, torch.int8, torch.bool, torch.float64, torch.bfloat16)
+    ]
     recipe = whole["record"]["recipe"] | {"network": "mlp", "hidden": [10**6, 10**6]}
     wide = whole["record"] | {"recipe": recipe}
     wide["recipe_hash"] = train.Recipe.from_dict(recipe).hash
@@ -100,7 +104,7 @@ def test_nothing_but_record_and_model_stays(experiment, tmp_path):
     for name, value in (
         ("schema", torch.zeros(2)), ("shape", ["a"]), ("shape", [10**9, 8, 8]), ("mean", None),
         ("mean", [torch.nan]), ("std", [0.0]), ("std", []), ("record", []), ("network", nan),
-        ("record", wide),
+        ("record", wide), *(("network", weights) for weights in kinds),
     ):  # fmt: skip
         torch.save(whole | {name: value}, files.model)
         with pytest.raises(DataError, match="not a model of noiseproof's"):

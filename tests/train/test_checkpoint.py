@@ -127,13 +127,26 @@ def test_a_checkpoint_that_does_not_fit_is_one_line(tmp_path):
     tiny(epochs=2).run(ONE, path)
     whole = torch.load(path)
     weights, row = whole["network"], whole["history"][-1]
-    name = next(iter(weights))
+    name, buffers = next(iter(weights)), whole["optimiser"]["state"]
     for change in (
         {"network": weights | {name: torch.zeros(1, 1)}},
         {"network": {k: v for k, v in weights.items() if k != name}},
         {"network": weights | {name: "x"}},
         {"optimiser": {}},
-        {"optimiser": whole["optimiser"] | {"param_groups": []}},
+        {"network": weights | {name: weights[name].to(torch.complex64)}},
+        {"network": weights | {name: weights[name].double()}},
+        {"optimiser": {"state": {}, "param_groups": []}},
+        *(
+            {"optimiser": whole["optimiser"] | {"state": buffers | {0: {"momentum_buffer": odd}}}}
+            for odd in (
+                None,
+                "x",
+                3.0,
+                torch.zeros(1),
+                buffers[0]["momentum_buffer"] * torch.nan,
+                buffers[0]["momentum_buffer"].to(torch.complex64).mul(1j),
+            )
+        ),
         {"history": [row | {"number": number} for number in range(1, 9)]},
     ):
         torch.save(whole | change, path)

@@ -89,6 +89,9 @@ def _read(content: State, size: int) -> Model:
         generator=torch.Generator(),
         hidden=recipe.hidden,
     )
+    own = network.state_dict()
+    if any(value.dtype != own[name].dtype for name, value in weights.items()):
+        raise DataError("the weights are of other types")  # torch would convert them
     network.load_state_dict(weights)
     mean, std = ([float(value) for value in content[name]] for name in ("mean", "std"))
     if not len(mean) == len(std) == shape[0] or min(std) <= 0:

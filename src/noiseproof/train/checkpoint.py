@@ -70,6 +70,28 @@ def restoring() -> Iterator[None]:
         raise UnfitError from None
 
 
+def restore(
+    network: torch.nn.Module, weights: State, optimiser: torch.optim.Optimizer, state: State
+) -> None:
+    """Load what a network and its optimiser were; raise UnfitError if that is of another kind.
+
+    torch would convert other types, and take other settings than the recipe's.
+    """
+    own = network.state_dict()
+    if any(value.dtype != own[name].dtype for name, value in weights.items()):
+        raise UnfitError
+    network.load_state_dict(weights)
+    settings = optimiser.state_dict()["param_groups"]
+    parameters = [one for group in optimiser.param_groups for one in group["params"]]
+    for number, parameter in enumerate(parameters if settings[0]["momentum"] else ()):
+        kept = state["state"][number]["momentum_buffer"]
+        if (kept.shape, kept.dtype) != (parameter.shape, parameter.dtype):
+            raise UnfitError
+        if not kept.isfinite().all():
+            raise UnfitError
+    optimiser.load_state_dict({"state": state["state"], "param_groups": settings})
+
+
 def _is_whole(state: State) -> bool:
     """Return whether this is the state of one run or of several: other versions may differ."""
     histories: Any = state.get("history")

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from noiseproof.train.batches import Batches
-from noiseproof.train.checkpoint import State, UnfitError, restoring
+from noiseproof.train.checkpoint import State, UnfitError, restore, restoring
 from noiseproof.train.machine import DTYPES, Machine
 from noiseproof.train.meter import Meter, are_numbers
 from noiseproof.train.method import Method
@@ -77,8 +77,7 @@ def fit(job: Job, state: State | None, save: Callable[[State], None], watch: Wat
     history: list[Epoch] = []
     if state is not None:
         with restoring():
-            job.network.load_state_dict(state["network"])
-            optimiser.load_state_dict(state["optimiser"])
+            restore(job.network, state["network"], optimiser, state["optimiser"])
             scaler.load_state_dict(state["scaler"])
         history = [Epoch(**row) for row in state["history"]]
         if len(history) > recipe.epochs:

@@ -27,6 +27,7 @@ from noiseproof.train.checkpoint import (
     State,
     UnfitError,
     load_checkpoint,
+    restore,
     restoring,
     save_checkpoint,
 )
@@ -125,8 +126,7 @@ def fit_together(
     failures, histories = [""] * len(jobs), [list[Epoch]() for _ in jobs]
     if state is not None:
         with restoring():
-            stack.load_state_dict(state["stack"])
-            optimiser.load_state_dict(state["optimiser"])
+            restore(stack, state["stack"], optimiser, state["optimiser"])
             failures = list(state["failures"])
         histories = [[Epoch(**row) for row in rows] for rows in state["history"]]
         if len(histories) != len(jobs) or max(map(len, histories)) > recipe.epochs:
