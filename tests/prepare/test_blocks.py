@@ -432,3 +432,10 @@ def test_a_field_without_a_name_is_the_name_of_its_row_or_one_line(tmp_path, sep
         else:
             with pytest.raises(DataError, match="one field more than there are names"):
                 read(tmp_path / "a.csv", "y")
+        ends = [lines[0], *(line[: line.rindex(separator) + 1] for line in lines[1:])]
+        (tmp_path / "a.csv").write_text("\n".join(ends))  # the last field is empty, or none
+        if first[0] == '"':
+            with pytest.raises(DataError, match="which has no name"):
+                read(tmp_path / "a.csv", "z")
+        else:
+            assert list(read(tmp_path / "a.csv", "z").labels) == list(range(9))

@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noiseproof.data.blank_lines import blank_above, without_end
-from noiseproof.data.first_line import NAMED_ROW, QUOTED_ROW, check_names, read_head, separator_of
+from noiseproof.data.first_line import (
+    NAMED_ROW,
+    QUOTED_ROW,
+    check_ends,
+    check_names,
+    read_head,
+    separator_of,
+)
 from noiseproof.data.gaps import NO_VALUE
 from noiseproof.data.labels import MARK, as_labels
 from noiseproof.data.swallowed import LikeRows
@@ -71,6 +78,7 @@ class Delimited:
             raise DataError(f"{path}: is not text, or in another encoding: save it as UTF-8")
         separator = "\t" if suffix.startswith(".tsv") else separator_of(text)
         check_names(text, separator, path)
+        check_ends(text, separator, path)
         for row_names in (False, True):
             found = cls(path, encoding, separator, packed, (), row_names)
             try:

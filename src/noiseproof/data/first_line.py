@@ -1,7 +1,10 @@
 """The first line of a text table: what separates its columns, and that it is one."""
 
+import csv
+import io
 import re
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -55,6 +58,26 @@ def check_names(text: str, separator: str, path: Path) -> None:
     name, count = max(names.items(), key=lambda pair: pair[1], default=("", 0))
     if count > ALIKE:
         raise DataError(f"{path}: {count:,} columns are called {name!r}; give each its own name")
+
+
+def check_ends(text: str, separator: str, path: Path) -> None:
+    """Raise DataError where rows may begin with a name, as R writes it, or end in nothing.
+
+    Below names of two columns, ``"1",0.5,`` is the row 1 whose last field is empty, or a row whose
+    every line ends in a comma.
+    """
+    if not QUOTED_ROW.match(text):
+        return
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        names, row = islice(filter(None, lines), 2)
+    except (csv.Error, ValueError):  # a field too long for this module; one line
+        return
+    if len(row) == len(names) + 1 and not row[-1]:
+        raise DataError(
+            f"{path}: rows have one field more than there are names of columns, the first in "
+            "quotes and the last empty: which has no name? Name all columns in the first line"
+        )
 
 
 def separator_of(text: str) -> str:

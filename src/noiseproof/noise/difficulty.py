@@ -158,7 +158,7 @@ def posterior(
         every = np.linspace(0, len(given) - 1, _MOST).astype(np.int64)
     odds, predicted, wrong = rows.odds[every], rows.predicted[every], disagree[every]
     scale = max(float(np.median(odds[:, 1])), 1e-9)
-    alike = confusable(given, rows)
+    alike, at_most = confusable(given, rows)
     shared = np.array(_SHARED) * alike
     parts: list[tuple[Doubles, ...]] = []
     for weight, unit in (
@@ -174,7 +174,7 @@ def posterior(
     parts = [(*rest, (1 - weight) * w) for *rest, w in parts] + others
     missed = float(disagree.mean())
     learning = _LEARNING * max(unlearnt - _MOSTLY, 0.0) / (1 - _MOSTLY)
-    fault = max(_fault(missed, given, rows, alike), learning)
+    fault = max(_fault(missed, given, rows, at_most), learning)
     if fault:
         n, rate = len(shared), shared * missed
         blank = np.zeros(n), np.full(n, 1 - missed), np.full(n, np.nan)
@@ -199,25 +199,29 @@ def confident_rate(given: Integers, rows: Rows) -> float:
     return float(every @ (wrong / np.maximum(counted, 1)) / len(given))
 
 
-def confusable(given: Integers, rows: Rows) -> float:
+def confusable(given: Integers, rows: Rows) -> tuple[float, float]:
     """Return how far wrong labels are the classifier's second choice: 1 if all, 0 if by chance.
 
     By the surer half of the rows, where most disagreement is the label's fault. Among two classes
-    there is no telling.
+    there is no telling. The second number is the most that it may be, by so few rows.
     """
     if rows.classes == 2:
-        return _OF_TWO
+        return _OF_TWO, _OF_TWO
     margin = rows.odds[:, 1]
     wrong = (rows.predicted != given) & (margin >= np.median(margin))
     near = int((rows.second[wrong] == given[wrong]).sum())
-    share, chance = (near + 2.5) / (int(wrong.sum()) + 5), 1 / (rows.classes - 1)
-    return float(np.sqrt(np.clip((share - chance) / (1 - chance), 0, 1)))
+    count, chance = int(wrong.sum()) + 5, 1 / (rows.classes - 1)
+    share = (near + 2.5) / count
+    shares = np.array([share, share + 2 * np.sqrt(share * (1 - share) / count)])
+    mean, most = np.sqrt(np.clip((shares - chance) / (1 - chance), 0, 1))
+    return float(mean), float(most)
 
 
 def _fault(missed: float, given: Integers, rows: Rows, alike: float) -> float:
     """Return how likely it is that the classifier, and not the labels, is wrong in all it misses.
 
-    One that hardly beats guessing may be, unless the labels it misses are none it considered.
+    One that hardly beats guessing may be, unless the labels it misses are surely none that it
+    considered.
     """
     shares = (np.bincount(codes, minlength=rows.classes) for codes in (given, rows.predicted))
     by_chance = 1 - float(np.dot(*shares)) / len(given) ** 2
