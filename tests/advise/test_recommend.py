@@ -178,3 +178,9 @@ def test_a_wrong_margin_or_accuracy_is_one_line(wrong):
             recommend("symmetric:0.4", classes=4, **{name: wrong})
     with pytest.raises(ParameterError, match="`accuracy` <= 1"):
         recommend("symmetric:0.4", classes=4, accuracy=70)
+
+
+@pytest.mark.parametrize("margin", [-1, 0.5, 1e10, 1e308, math.inf, math.nan])
+def test_a_margin_out_of_reach_is_one_line(margin):
+    with pytest.raises(ParameterError, match="margin"):
+        recommend("symmetric:0.8", classes=10, margin=margin)

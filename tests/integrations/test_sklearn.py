@@ -218,8 +218,8 @@ def test_labels_are_scored_in_every_form_that_is_fitted():
     texts = y.astype(str)
     forms = [
         y, torch.from_numpy(y), torch.from_numpy(y).bfloat16(), pd.Series(y, dtype="Int64"),
-        pd.DataFrame({"y": y}), pa.array(y), pa.table({"y": y}), texts,
-        pa.array(texts),
+        pd.DataFrame({"y": y}), y.astype(float), y.astype(float).astype(object), pa.array(y),
+        pa.table({"y": y}), texts, pa.array(texts),
     ]  # fmt: skip
     if hasattr(np.dtypes, "StringDType"):  # of NumPy 2
         forms.append(texts.astype(np.dtypes.StringDType()))

@@ -135,6 +135,7 @@ def test_a_checkpoint_that_does_not_fit_is_one_line(tmp_path):
         {"optimiser": {}},
         {"network": weights | {name: weights[name].to(torch.complex64)}},
         {"network": weights | {name: weights[name].double()}},
+        {"network": weights | {name: weights[name] * torch.inf}},
         {"optimiser": {"state": {}, "param_groups": []}},
         *(
             {"optimiser": whole["optimiser"] | {"state": buffers | {0: {"momentum_buffer": odd}}}}

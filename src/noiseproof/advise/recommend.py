@@ -138,7 +138,8 @@ def recommend(
     Args:
         noise: a transition matrix, text such as ``"symmetric:0.4"``, or labels.
         classes: K or the names of the classes, if ``noise`` does not say.
-        margin: c * r to keep, >= 1. For an estimated matrix, c is the lower end of its interval.
+        margin: c * r to keep, from 1 to 1e9. For an estimated matrix, c is the lower end of its
+            interval.
         probabilities: (N, K) out-of-sample predictions if ``noise`` is labels, whose noise is then
             estimated.
         dataset: the data set whose confusions ``"asymmetric:0.3"`` refers to.
@@ -159,7 +160,7 @@ def recommend(
     Reference:
         Theorem 6, Corollaries 1 to 3.
     """
-    margin = checked("margin", margin, Interval(at_least=1))
+    margin = checked("margin", margin, Interval(at_least=1, at_most=1e9))
     if accuracy is not None:
         accuracy = checked("accuracy", accuracy, Interval(at_least=0, at_most=1))
     T = _transition(noise, classes, probabilities, dataset)

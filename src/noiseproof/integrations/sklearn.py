@@ -281,7 +281,7 @@ def _labels(y: Any) -> Any:
         raise DataError(MISSING)
     if types == ["float", "int"] and any(float(value) != value for value in values):
         raise DataError("labels of types float and int: floats would round some; make all integers")
-    if objects and types in (["int"], ["bool"]):
+    if objects and types in (["int"], ["bool"], ["float"]):
         return np.array(values)
     if "str" in types and {"int", "float", "bool"} & set(types):
         raise DataError(

@@ -12,6 +12,7 @@ import torch
 
 from noiseproof import files
 from noiseproof.errors import DataError
+from noiseproof.train.meter import are_numbers
 from noiseproof.train.outcome import Epoch
 from noiseproof.train.possible import check_epoch
 
@@ -80,6 +81,8 @@ def restore(
     own = network.state_dict()
     if any(value.dtype != own[name].dtype for name, value in weights.items()):
         raise UnfitError
+    if not are_numbers(weights):
+        raise UnfitError
     network.load_state_dict(weights)
     settings = optimiser.state_dict()["param_groups"]
     parameters = [one for group in optimiser.param_groups for one in group["params"]]
@@ -87,7 +90,7 @@ def restore(
         kept = state["state"][number]["momentum_buffer"]
         if (kept.shape, kept.dtype) != (parameter.shape, parameter.dtype):
             raise UnfitError
-        if not kept.isfinite().all():
+        if not are_numbers({"kept": kept}):
             raise UnfitError
     optimiser.load_state_dict({"state": state["state"], "param_groups": settings})
 

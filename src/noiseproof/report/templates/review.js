@@ -271,9 +271,10 @@
   let offered = [], picked = 0;
   function offer() {
     const words = $("choose-filter").value.toLowerCase();
-    offered = data.classes.map((name, k) => [name, k]).filter(([name]) => name.toLowerCase().includes(words));
+    offered = data.classes.map((name, k) => [name, k])
+      .filter(([name]) => name.toLowerCase().includes(words)).slice(0, 200);
     picked = Math.max(0, Math.min(picked, offered.length - 1));
-    $("choose-list").replaceChildren(...offered.slice(0, 200).map(([name, k], i) => {
+    $("choose-list").replaceChildren(...offered.map(([name, k], i) => {
       const item = make("li"), button = make("button", name);
       button.type = "button";
       if (i === picked) button.setAttribute("aria-selected", "true");
