@@ -196,6 +196,29 @@ def test_proposals_for_labels_of_any_type(tmp_path, typed):
     ]
 
 
+@pytest.mark.parametrize("unit", ["us", "ns"])
+def test_times_as_spark_writes_them_stay_what_they_are(tmp_path, unit):
+    """In 96 bits: nanoseconds, or dates such as 9999-12-31, which nanoseconds do not reach."""
+    last = {"us": "9999-12-31", "ns": "2020-01-01T00:00:00.123456789"}[unit]
+    until = np.full(len(FRAME), np.datetime64("2021-01-01", unit))
+    until[::3] = np.datetime64(last, unit)
+    table = pa.Table.from_pandas(FRAME.assign(until=until))
+    parquet.write_table(table, tmp_path / "a.parquet", use_deprecated_int96_timestamps=True)
+    frame = FRAME.assign(until=until)
+    expected = fit(frame, "kind", **QUICK).predict_proba(frame)
+    fitted = fit(tmp_path / "a.parquet", "kind", **QUICK)
+    assert (fitted.predict_proba(tmp_path / "a.parquet") == expected).all()
+    fitted.save(tmp_path / "a-fit")
+    made = clean(
+        tmp_path / "a.parquet", tmp_path / "b.parquet", fit=tmp_path / "a-fit", proposals=0.25
+    )
+    assert made.changes
+    with (tmp_path / "b.parquet").open("rb") as file:
+        found = parquet.ParquetFile(file, coerce_int96_timestamp_unit=unit)
+        assert (found.read()["until"].to_numpy() == until).all()
+        assert found.schema.column(found.schema.names.index("until")).physical_type == "INT96"
+
+
 def test_names_of_columns_that_only_pandas_knows_are_one_line(tmp_path):
     levels = [(name, "") for name in FRAME]
     FRAME.set_axis(pd.MultiIndex.from_tuples(levels), axis=1).to_parquet(tmp_path / "a.parquet")

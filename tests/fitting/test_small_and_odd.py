@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -76,3 +77,20 @@ def test_a_column_of_bytes_that_are_no_text_is_left_out_and_loses_no_fit(others,
     assert (found.save(tmp_path / "out") / "report.html").is_file()
     assert len(found.suspects)
     assert (found.predict(frame) == found.predict(frame.drop(columns="blob"))).all()
+
+
+@pytest.mark.parametrize("kind", ["string", "string[pyarrow]", "large", "category", "object"])
+def test_a_gap_in_a_text_of_any_type_is_a_gap_everywhere(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    words = [" ".join(rng.choice(["good", "bad", "fine", "dull", "long"], 7)) for _ in range(60)]
+    frame = pd.DataFrame({"note": words, "y": ["a", "b"] * 30})
+    frame.loc[frame["y"] == "a", "note"] += " sun"
+    frame.loc[3, "note"] = None
+    frame.loc[[4, 9], "y"] = ["b", "a"]
+    expected = fit(frame, "y", learners="linear").predict_proba(frame)
+    arrow = pd.ArrowDtype(pa.large_string())
+    frame["note"] = frame["note"].astype(arrow if kind == "large" else kind)
+    found = fit(frame, "y", learners="linear")
+    assert (found.predict_proba(frame) == expected).all()
+    assert (found.save(tmp_path / "out") / "report.html").is_file()
+    assert len(found.suspects)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 import torch
@@ -185,10 +185,18 @@ def with_columns(frame: Any, columns: dict[str, Any]) -> Any:
 
 
 def _parquet(path: Path) -> Any:
+    with path.open("rb") as file:  # a name that is not UTF-8 is for Python to open
+        return as_frame(parquet_file(file).read(), str(path))
+
+
+def parquet_file(stream: BinaryIO, **options: Any) -> Any:
+    """Open a Parquet file; times as Spark writes them, in 96 bits, are microseconds.
+
+    By default they are nanoseconds since 1970, which end in 2262: 9999-12-31 would be in 1816.
+    """
     from pyarrow import parquet  # type: ignore[import-untyped]
 
-    with path.open("rb") as file:  # a name that is not UTF-8 is for Python to open
-        return as_frame(parquet.ParquetFile(file).read(), str(path))
+    return parquet.ParquetFile(stream, coerce_int96_timestamp_unit="us", **options)
 
 
 def is_foreign(table: Any) -> bool:

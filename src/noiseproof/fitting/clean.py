@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from noiseproof import files
-from noiseproof.data.table import PARQUET, bare_name, table_suffix
+from noiseproof.data.table import PARQUET, bare_name, parquet_file, table_suffix
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.fitting.clean_folder import clean_folder
 from noiseproof.fitting.corrections import Change, Given, check_sources, corrections, listed
@@ -161,7 +161,12 @@ def _parquet(
     from pyarrow import parquet
 
     with path.open("rb") as file:
-        table = parquet.ParquetFile(file).read()
+        table = parquet_file(file).read()
+        long = _long_times(parquet.ParquetFile(file))
+        with suppress(pa.ArrowInvalid, KeyError):  # beyond what nanoseconds hold; inside others
+            for name in long:
+                table[name].cast(pa.timestamp("ns"))
+            table = parquet.ParquetFile(file).read()
     if label not in table.column_names:  # pandas makes names of several levels
         raise DataError(
             f"{path}: no column of the file itself is called {label!r}; save it again with column "
@@ -181,5 +186,14 @@ def _parquet(
     if pa.types.is_dictionary(field.type):
         made = made.cast(field.type) if made.type != field.type else made
     stream = io.BytesIO()
-    parquet.write_table(table.set_column(at, field, made), stream)
+    times = [f.name for f in table.schema if pa.types.is_timestamp(f.type)]
+    parquet.write_table(
+        table.set_column(at, field, made), stream, use_deprecated_int96_timestamps=long == times
+    )
     return stream.getvalue()
+
+
+def _long_times(file: Any) -> list[str]:
+    """Return the columns of a Parquet file that are times in 96 bits, as Spark writes them."""
+    columns = (file.schema.column(i) for i in range(len(file.schema)))
+    return [column.name for column in columns if column.physical_type == "INT96"]

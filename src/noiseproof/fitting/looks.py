@@ -161,7 +161,14 @@ def _of_frame(
     frame: Any, texts: Sequence[str], rows: Sequence[int], given: Codes, proposed: Codes, count: int
 ) -> list[Content]:
     read = {
-        name: Texts(["" if v is None or v != v else str(v) for v in frame[name]], proposed, count)
+        name: Texts(
+            [
+                str(v) if known else ""
+                for v, known in zip(frame[name], frame[name].notna(), strict=True)
+            ],
+            proposed,
+            count,
+        )
         for name in texts
     }
     columns = {name: Column(frame[name], proposed, count) for name in frame if name not in read}

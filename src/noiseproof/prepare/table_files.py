@@ -18,6 +18,7 @@ from noiseproof.data.table import (
     as_objects,
     checked_size,
     is_odd,
+    parquet_file,
     read_frame,
     readable,
     second_labels,
@@ -160,10 +161,8 @@ def _comma_columns(file: Delimited, numbers: set[str]) -> set[str]:
 def _parquet_blocks(
     path: Path, label: str | None, wanted: set[str] | None, rows: int, progress: Progress
 ) -> Iterator[Samples]:
-    from pyarrow import parquet  # type: ignore[import-untyped]
-
     with path.open("rb") as stream:
-        file = parquet.ParquetFile(stream, pre_buffer=False)  # or the whole is in memory
+        file = parquet_file(stream, pre_buffer=False)  # or the whole is in memory
         # As pandas calls them, which may not be what the file does: those of a MultiIndex.
         columns = tuple(tidy(as_frame(file.schema_arrow.empty_table(), str(path)), str(path)))
         only, total, done = _only(columns, wanted), file.metadata.num_rows, 0
