@@ -157,6 +157,19 @@ def test_damaged_files_of_the_cache_are_made_again():
     assert encoder.seen
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_in_the_cache_is_not_waited_for():
+    embed(Counting(), Texts(TEXT))
+    for name in ("*.npy", "about.json"):
+        file = next(cache.root().rglob(name))
+        file.unlink()
+        os.mkfifo(file)
+    encoder = Counting()
+    assert (embed(encoder, Texts(TEXT)).values == WANTED).all()
+    assert encoder.seen
+    assert cache.held()
+
+
 def test_a_disk_that_takes_nothing_is_no_obstacle(monkeypatch):
     def full(*_):
         raise FileError("cannot write: no space left on device")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from noiseproof import files
 from noiseproof.data.npy import UNREADABLE, check_array
 from noiseproof.encoders.encoder import TEXTS, Identity
-from noiseproof.errors import FileError, ParameterError
+from noiseproof.errors import DataError, FileError, ParameterError
 from noiseproof.extras import need
 
 #: Bytes of a key: the start of a SHA-256.
@@ -154,9 +154,10 @@ def held() -> list[Held]:
     for folder in _folders():
         size = sum(path.stat().st_size for path in _chunks(folder))
         try:
+            files.check_plain(folder / ABOUT)
             about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
             identity = Identity(**about)
-        except (OSError, ValueError, TypeError, RecursionError):
+        except (DataError, OSError, ValueError, TypeError, RecursionError):
             identity = Identity(folder.name, "", TEXTS, 1, 1)
         found.append(Held(identity.name, identity.size, size // (KEY + 4 * identity.width), size))
     return sorted(found, key=lambda one: -one.bytes)
@@ -201,4 +202,5 @@ def _folders() -> list[Path]:
 
 def _chunks(folder: Path) -> list[Path]:
     """Return the files of embeddings in a folder."""
-    return sorted(path for path in folder.glob("*.npy") if FILE.fullmatch(path.name))
+    found = (path for path in folder.glob("*.npy") if FILE.fullmatch(path.name))
+    return sorted(path for path in found if path.is_file())  # a pipe would be waited for
