@@ -11,6 +11,7 @@ from contextlib import suppress
 import pytest
 
 from noiseproof.cli import main
+from noiseproof.errors import DataError
 
 
 def run(capsys, *arguments):
@@ -125,6 +126,27 @@ def test_an_interruption_that_python_forgets_is_heard_all_the_same(monkeypatch, 
         assert time.monotonic() - start < 30  # whatever it waits for
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("error", [ImportError, RuntimeError, OSError, DataError])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interruption_that_became_another_error_is_one(monkeypatch, capsys, number, code, error):
+    """As pybind11 makes of it, while a module of scipy's is imported."""
+
+    def command(arguments):
+        try:
+            signal.raise_signal(number)
+        except KeyboardInterrupt as interruption:
+            raise error("initialization failed") from interruption
+
+    monkeypatch.setattr("noiseproof.cli.commands.run", command)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert main([]) == code
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert capsys.readouterr().err in ("noiseproof: interrupted\n", "noiseproof: terminated\n")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

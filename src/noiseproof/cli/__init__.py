@@ -67,31 +67,39 @@ def main(arguments: list[str] | None = None) -> int:
             from noiseproof.cli.commands import run
 
             code = run(arguments)
-    except NoiseproofError as error:
-        return _complain(str(error))
-    except FileNotFoundError as error:
-        gone = not error.filename and "the working directory does not exist any more"
-        return _complain(gone or f"{error.filename}: {error.strerror}")
-    except OSError as error:
-        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except MemoryError as error:
-        return _complain(f"not enough memory ({str(error) or 'nothing is left'})")
-    except ImportError as error:  # of a library, by the loader of the system
-        if "failed to map segment" not in str(error) and "allocate memory" not in str(error):
-            raise
-        return _complain("not enough memory to load what it needs")
-    except RuntimeError as error:  # torch has no other type for it, pathlib none for links
-        if "Symlink loop" in str(error):
-            return _complain(f"links that lead in a circle: {error}")
-        if not re.search("can't allocate memory|out of memory", str(error)):
-            raise
-        return _complain("not enough memory")
     except KeyboardInterrupt:
         code = INTERRUPTED
+    except Exception as error:
+        if not signals:
+            return _explained(error)
+        code = INTERRUPTED  # of which a module in C makes an error of its own while it is imported
     if code == INTERRUPTED:  # typer too makes this of Ctrl-C
-        print(f"noiseproof: {'terminated' if signals else 'interrupted'}", file=sys.stderr)
-        return TERMINATED if signals else INTERRUPTED
+        terminated = signal.SIGTERM in signals
+        print(f"noiseproof: {'terminated' if terminated else 'interrupted'}", file=sys.stderr)
+        return TERMINATED if terminated else INTERRUPTED
     return code
+
+
+def _explained(error: Exception) -> int:
+    """Say in one line what went wrong, where that is no mistake of this program."""
+    text = str(error)
+    if isinstance(error, NoiseproofError):
+        return _complain(text)
+    if isinstance(error, FileNotFoundError):
+        gone = not error.filename and "the working directory does not exist any more"
+        return _complain(gone or f"{error.filename}: {error.strerror}")
+    if isinstance(error, OSError):
+        return _complain(f"{error.filename}: {error.strerror}" if error.filename else text)
+    if isinstance(error, MemoryError):
+        return _complain(f"not enough memory ({text or 'nothing is left'})")
+    if isinstance(error, ImportError) and re.search("failed to map segment|allocate memory", text):
+        return _complain("not enough memory to load what it needs")  # by the loader of the system
+    if isinstance(error, RuntimeError):  # torch has no other type for it, pathlib none for links
+        if "Symlink loop" in text:
+            return _complain(f"links that lead in a circle: {error}")
+        if re.search("can't allocate memory|out of memory", text):
+            return _complain("not enough memory")
+    raise error
 
 
 def _send(number: int) -> None:
@@ -113,7 +121,11 @@ class _NumpyFirst:
 
 @contextmanager
 def _terminable(signals: list[int]) -> Iterator[None]:
-    """Let SIGTERM end the command as Ctrl-C does, so that nothing half written stays behind."""
+    """Let SIGTERM end the command as Ctrl-C does, so that nothing half written stays behind.
+
+    Args:
+        signals: where to note those that came.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -125,9 +137,8 @@ def _terminable(signals: list[int]) -> Iterator[None]:
     def again(told: "sys.UnraisableHookArgs") -> None:
         # Python forgets what is raised in a destructor or in a callback of its own, such as those
         # that run while a module is imported: the command would go on.
-        if told.exc_type is KeyboardInterrupt:
-            number = signals[-1] if signals else signal.SIGINT
-            later = threading.Timer(0.05, _send, [number])  # out of the callback
+        if told.exc_type is KeyboardInterrupt and signals:
+            later = threading.Timer(0.05, _send, [signals[-1]])  # out of the callback
             later.daemon = True
             later.start()
             waiting.append(later)
@@ -135,7 +146,11 @@ def _terminable(signals: list[int]) -> Iterator[None]:
             hook(told)
 
     waiting: list[threading.Timer] = []
-    before, hook = signal.signal(signal.SIGTERM, stop), sys.unraisablehook
+    heard = [signal.SIGTERM]
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored by the caller
+        heard.append(signal.SIGINT)
+    before = {number: signal.signal(number, stop) for number in heard}
+    hook = sys.unraisablehook
     sys.unraisablehook = again
     sys.meta_path.insert(0, _NumpyFirst)
     try:
@@ -145,7 +160,8 @@ def _terminable(signals: list[int]) -> Iterator[None]:
         for later in waiting:
             later.cancel()
         sys.unraisablehook = hook
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _complain(message: str) -> int:
