@@ -2,11 +2,14 @@
 
 import re
 
+import numpy as np
 import pytest
 from browser import open_page
 from noisy_tables import QUICK, blobs
+from scipy import sparse
 
 from noiseproof.fitting.fit import fit
+from noiseproof.fitting.map import _flattened
 
 FRAME, _, WRONG = blobs(90, classes=("cat", "<b>dog</b>", "eel & co"))
 
@@ -34,6 +37,22 @@ def test_the_report_answers_the_four_questions(fitted, tmp_path):
         assert f"{row.row} {row.given_label} {row.proposed_label}" in seen.text
         assert f"{FRAME.loc[row.row, 'length']:.5g}" in seen.text  # what is in the row
     assert len(re.findall("<svg", seen.dom)) >= 2
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        np.ones((60, 6)), np.repeat(np.eye(2)[np.arange(60) % 2], 3, axis=1), np.zeros((60, 9)),
+        np.outer(np.arange(60), [1, -1, 1, -1, 1, -1]), np.eye(6)[np.arange(60) % 6],
+    ],
+)  # fmt: skip
+def test_rows_that_are_alike_in_many_ways_have_a_place_on_the_map(matrix):
+    for form in (matrix, sparse.csr_matrix(matrix)):
+        places = _flattened(form)
+        assert places.shape == (60, 2)
+        assert ((places >= 0) & (places <= 1)).all()
+        _, first, same = np.unique(matrix, axis=0, return_index=True, return_inverse=True)
+        assert places == pytest.approx(places[first[same.ravel()]], abs=1e-6)
 
 
 def test_names_of_classes_are_text_not_markup(fitted):

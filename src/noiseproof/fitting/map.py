@@ -81,7 +81,7 @@ class Map:
 def _flattened(matrix: Any) -> NDArray[np.float64]:
     """Return (n, 2), from 0 to 1: the two largest principal components."""
     from scipy import sparse
-    from scipy.sparse.linalg import svds
+    from scipy.sparse.linalg import ArpackError, svds
 
     if sparse.issparse(matrix):
         # Words are left as they are: to centre them would make the matrix dense.
@@ -97,8 +97,13 @@ def _flattened(matrix: Any) -> NDArray[np.float64]:
     else:
         # The first component of what is not centred is its mean; a third one makes up for it.
         most = 3 if sparse.issparse(centred) else 2
-        u, s, _ = svds(centred, k=most, v0=np.ones(min(centred.shape)))
+        start = np.random.default_rng(0).normal(size=min(centred.shape))
+        try:
+            u, s, _ = svds(centred, k=most, v0=start)
+        except ArpackError:  # all rows are alike
+            return np.zeros((centred.shape[0], 2))
         u, s = u[:, ::-1], s[::-1]
+    s = np.where(s > 1e-9 * s.max(initial=0), s, 0)  # the rest is rounding
     found = (u * s)[:, -2:] if sparse.issparse(matrix) else (u * s)[:, :2]
     if found.shape[1] == 1:
         found = np.hstack([found, np.zeros_like(found)])
