@@ -31,6 +31,22 @@ def rings(seed: int):
     return X, np.floor(2 * np.hypot(*X.T)).astype(int) % 2
 
 
+def spreads(seed: int):
+    """Few rows of three classes about one centre."""
+    numbers = np.random.default_rng(seed)
+    rows = int(numbers.integers(40, 99))
+    y = numbers.integers(0, 3, rows)
+    return numbers.normal(size=(rows, 4)) * (1 + 2 * y[:, None]), y
+
+
+def grades(seed: int):
+    """A score cut into many classes of a handful of rows: what is missed is the grade beside it."""
+    numbers = np.random.default_rng(seed)
+    X = numbers.normal(size=(272, 4))
+    score = X @ numbers.normal(size=4)
+    return X, np.searchsorted(np.quantile(score, np.arange(1, 15) / 15), score)
+
+
 HARD = {
     "moons": lambda: make_moons(300, noise=0.5, random_state=0),
     "three clusters": lambda: clusters(2, 3, 3, 1, 0.5),
@@ -38,6 +54,8 @@ HARD = {
     "chequered": lambda: chequered(0),
     "shells": lambda: shells(0),
     "rings": lambda: rings(102),
+    "spreads": lambda: spreads(10046),
+    "grades": lambda: grades(2),
 }
 
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from noiseproof.noise.labels import Integers
 from noiseproof.noise.matrix import Doubles
 
+FEW = 20  # rows of a class that is too small to tell
 LEADING = 10  # classes a row; the rest have next to no probability
 _BLOCK = 4_000_000  # numbers in a block of rows
 _MOST = 50_000  # rows that the curve is drawn from
@@ -174,7 +175,8 @@ def posterior(
     parts = [(*rest, (1 - weight) * w) for *rest, w in parts] + others
     missed = float(disagree.mean())
     learning = _LEARNING * max(unlearnt - _MOSTLY, 0.0) / (1 - _MOSTLY)
-    fault = max(_fault(missed, given, rows, at_most), learning)
+    small = _small(given, rows, alike)
+    fault = max(_fault(missed, given, rows, at_most), learning, small)
     if fault:
         n, rate = len(shared), shared * missed
         blank = np.zeros(n), np.full(n, 1 - missed), np.full(n, np.nan)
@@ -228,6 +230,18 @@ def _fault(missed: float, given: Integers, rows: Rows, alike: float) -> float:
     skill = 1 - missed / by_chance if by_chance > 0 else 1.0
     weak, blind = (float(np.clip(1 - skill / least, 0, 1)) for least in (_SKILL, _BLIND))
     return max(0.5 * weak * alike, 0.9 * blind)
+
+
+def _small(given: Integers, rows: Rows, alike: float) -> float:
+    """Return how likely it is that classes of a handful of rows are all there is to blame.
+
+    Where one class ends and the next begins, as between grades, takes more rows to learn; what is
+    missed then is the runner-up.
+    """
+    if rows.classes == 2:
+        return 0.0
+    sizes = np.bincount(given, minlength=rows.classes)
+    return 0.5 * float(sizes[sizes < FEW].sum()) / len(given) * max(2 * alike - 1, 0.0)
 
 
 def _class_scale(margin: Doubles, predicted: Integers, classes: int, usual: float) -> Doubles:

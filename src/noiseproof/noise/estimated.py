@@ -14,7 +14,6 @@ from noiseproof.noise.transition import TransitionMatrix
 
 Interval = tuple[float, float]
 
-_FEW = 20  # rows
 _WIDE = 0.3  # of the interval of T_ii
 _LINES = 4  # of warnings of one kind; the rest are counted
 SMALL = 0.1  # a rate that is low enough to be called low
@@ -224,7 +223,7 @@ def _warnings(T: EstimatedTransition) -> Iterator[str]:
         )
     rows = T.prior * T.rows
     low_kept, high_kept = T.kept_interval
-    small = np.flatnonzero((rows < _FEW) | (T.decisive & (high_kept - low_kept > _WIDE)))
+    small = np.flatnonzero((rows < difficulty.FEW) | (T.decisive & (high_kept - low_kept > _WIDE)))
     lines = [
         f"class {T.name(i)!r} is too small to tell: it has about {rows[i]:.0f} rows, and between "
         f"{low_kept[i]:.0%} and {high_kept[i]:.0%} of its labels are right"
