@@ -6,8 +6,10 @@ import time
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from PIL import Image
+from pyarrow import parquet
 from scipy import sparse
 
 from noiseproof.data import delimited, first_line, memory, watched
@@ -147,6 +149,36 @@ def test_values_stored_once_count_as_often_as_they_are_there(tmp_path, monkeypat
     assert (tmp_path / "a.parquet").stat().st_size < 10**6
     monkeypatch.setattr(memory, "available", lambda: 100_000_000)
     with pytest.raises(DataError, match="GB of memory"):
+        read(tmp_path / "a.parquet", "y")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ({"t": "z" * 10**6}, None), (["z" * 10**6], None), ([{"t": b"z" * 10**6}], None),
+        ([("k", "z" * 10**6)], pa.map_(pa.string(), pa.string())),
+        (b"z" * 10**6, pa.binary(10**6)), ([0] * 10**5, pa.list_(pa.int8())),
+    ],
+    ids=["struct", "list", "list of structs", "map", "fixed", "numbers"],
+)  # fmt: skip
+def test_values_inside_others_count_as_often_as_they_are_there(tmp_path, monkeypatch, value, kind):
+    table = pa.table({"x": pa.array([value] * 300, kind), "y": ["a", "b"] * 150})
+    parquet.write_table(table, tmp_path / "a.parquet", compression="zstd")
+    assert (tmp_path / "a.parquet").stat().st_size < 10**6
+    monkeypatch.setattr(memory, "available", lambda: 100_000_000)
+    with pytest.raises(DataError, match="GB of memory"):
+        read(tmp_path / "a.parquet", "y")
+
+
+def test_what_arrow_cannot_read_is_one_line(tmp_path, monkeypatch):
+    """As structs of more than 2 GB of text."""
+
+    def refuse(*_):
+        raise pa.ArrowNotImplementedError("Nested data conversions not implemented")
+
+    pd.DataFrame({"x": [1, 2], "y": ["a", "b"]}).to_parquet(tmp_path / "a.parquet")
+    monkeypatch.setattr("noiseproof.data.table.as_frame", refuse)
+    with pytest.raises(DataError, match=r"a.parquet: cannot be read as parquet"):
         read(tmp_path / "a.parquet", "y")
 
 

@@ -17,30 +17,49 @@ def stored_size(path: Path) -> int:
 
     with _opened(path) as file:
         content = parquet.read_metadata(file)
-    stored = sum(content.row_group(i).total_byte_size for i in range(content.num_row_groups))
-    # A value that repeats a million times is stored once and takes the memory of a million.
-    return max(int(stored), 8 * int(content.num_rows) * int(content.num_columns))
+        groups = [content.row_group(i) for i in range(content.num_row_groups)]
+        # A value that repeats a million times is stored once and takes the memory of a million.
+        widths = [max(8, content.schema.column(i).length) for i in range(content.num_columns)]
+        whole = sum(
+            width * group.column(i).num_values for group in groups for i, width in enumerate(widths)
+        )
+    return int(max(sum(group.total_byte_size for group in groups), whole))
 
 
 def check_texts(path: Path) -> None:
     """Refuse a file whose texts are stored once, and are too large where each row has its own."""
     need("fit", "pyarrow")
-    from pyarrow import compute, parquet, types
+    from pyarrow import compute, parquet
 
-    kinds = types.is_string, types.is_large_string, types.is_binary, types.is_large_binary
     total = 0
     with _opened(path) as file:
-        fields = {field.name: field.type for field in parquet.ParquetFile(file).schema_arrow}
-        inner = {n: t.value_type if types.is_dictionary(t) else t for n, t in fields.items()}
-        texts = [name for name, kind in inner.items() if any(is_a(kind) for is_a in kinds)]
+        schema = parquet.ParquetFile(file).schema
+        columns = [schema.column(i) for i in range(len(schema))]
+        texts = [one.path for one in columns if one.physical_type == "BYTE_ARRAY"]
         reader = parquet.ParquetFile(file, read_dictionary=texts)
         for group in range(reader.num_row_groups):
             for column in reader.read_row_group(group, texts).columns:
-                for part in column.chunks:
-                    if types.is_dictionary(part.type):
-                        lengths = compute.binary_length(part.dictionary)
-                        total += compute.sum(lengths.take(part.indices)).as_py() or 0
+                for part in (leaf for chunk in column.chunks for leaf in _dictionaries(chunk)):
+                    lengths = compute.binary_length(part.dictionary)
+                    total += compute.sum(lengths.take(part.indices)).as_py() or 0
             check_fits(path, total)
+
+
+def _dictionaries(array: Any) -> Iterator[Any]:
+    """Yield what is stored once in an array, in its lists and structs too."""
+    from pyarrow import types
+
+    kind = array.type
+    if types.is_dictionary(kind):
+        yield array
+    elif types.is_struct(kind):
+        for i in range(kind.num_fields):
+            yield from _dictionaries(array.field(i))
+    elif types.is_map(kind):
+        yield from _dictionaries(array.keys)
+        yield from _dictionaries(array.items)
+    elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        yield from _dictionaries(array.values)
 
 
 @contextmanager

@@ -332,7 +332,9 @@ def readable(path: Path, encoding: str | None = None) -> Iterator[None]:
         raise
     except pd.errors.ParserWarning:
         raise DataError(f"{path}: a row has more fields than there are names of columns") from None
-    except (OSError, EOFError, ValueError, zlib.error, pd.errors.ParserError) as error:
+    except (
+        OSError, EOFError, ValueError, NotImplementedError, zlib.error, pd.errors.ParserError
+    ) as error:  # fmt: skip
         reason = str(error).strip().partition("\n")[0]
         raise DataError(f"{path}: cannot be read as {suffix[1:]} ({reason})") from None
 
