@@ -210,6 +210,8 @@ def test_dates_are_refused_for_they_may_come_in_any_unit(unit, backend):
     for frame in (days, days[["day"]], days[["day"]] - days["day"][0]):
         with pytest.raises(DataError, match="expected numbers, got dates or times in day"):
             RobustClassifier("CE").fit(frame, np.arange(60) % 2)
+    with pytest.raises(DataError, match="got dates or times; give days or seconds"):
+        RobustClassifier("CE").fit(days[["day"]].to_numpy().astype("M8[s]"), np.arange(60) % 2)
 
 
 def test_labels_are_scored_in_every_form_that_is_fitted():

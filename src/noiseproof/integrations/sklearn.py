@@ -237,6 +237,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _rows(X: Any) -> Any:
     """Return inputs in a form that scikit-learn can validate; it would count dates in any unit."""
+    if getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
+        raise DataError("X: expected numbers, got dates or times; give days or seconds")
     X = plain(as_frame(X) if is_foreign(X) else X)
     dates = [n for n, dtype in dict(getattr(X, "dtypes", {})).items() if dtype.kind in "mM"]
     if dates:
