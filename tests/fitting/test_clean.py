@@ -219,6 +219,16 @@ def test_times_as_spark_writes_them_stay_what_they_are(tmp_path, unit):
         assert found.schema.column(found.schema.names.index("until")).physical_type == "INT96"
 
 
+def test_times_inside_others_stay_what_they_are(tmp_path):
+    until = pa.array([[np.datetime64("9999-12-31", "us").item()]] * len(FRAME))
+    table = pa.Table.from_pandas(FRAME).append_column("visits", until)
+    parquet.write_table(table, tmp_path / "a.parquet")
+    fit(tmp_path / "a.parquet", "kind", **QUICK).save(tmp_path / "a-fit")
+    out = tmp_path / "b.parquet"
+    assert clean(tmp_path / "a.parquet", out, fit=tmp_path / "a-fit", proposals=0.25).changes
+    assert parquet.read_table(out)["visits"].combine_chunks() == until
+
+
 def test_names_of_columns_that_only_pandas_knows_are_one_line(tmp_path):
     levels = [(name, "") for name in FRAME]
     FRAME.set_axis(pd.MultiIndex.from_tuples(levels), axis=1).to_parquet(tmp_path / "a.parquet")

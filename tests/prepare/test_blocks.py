@@ -466,8 +466,11 @@ def test_a_field_without_a_name_is_the_name_of_its_row_or_one_line(tmp_path, sep
                 read(tmp_path / "a.csv", "y")
         ends = [lines[0], *(line[: line.rindex(separator) + 1] for line in lines[1:])]
         (tmp_path / "a.csv").write_text("\n".join(ends))  # the last field is empty, or none
-        if first[0] == '"':
-            with pytest.raises(DataError, match="which has no name"):
+        if first == '"1"':
+            with pytest.raises(DataError, match="either the first or the last has no name"):
                 read(tmp_path / "a.csv", "z")
         else:
             assert list(read(tmp_path / "a.csv", "z").labels) == list(range(9))
+    lines = [header, *(separator.join([f"{i + 1}", f"{i}", "2.5", "ab"[i % 2]]) for i in range(9))]
+    (tmp_path / "a.csv").write_text("\n".join(lines))  # R's own numbers, without quotes
+    assert read(tmp_path / "a.csv", "y").inputs["x"].tolist() == list(range(9))

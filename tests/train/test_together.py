@@ -1,5 +1,6 @@
 """Several runs at once: each is what it would have been alone."""
 
+import copy
 import math
 from dataclasses import replace
 
@@ -96,13 +97,19 @@ def test_a_loss_that_is_not_finite_harms_no_other():
     with ONE.settled():
         first = sound.job(ONE)
         second = replace(doomed.job(ONE, like=first), method=_Broken(read_loss("MAE")))
-        fine, failed = fit_together([first, second], None, lambda _: None, Watcher())
+        states = []
+        keep = lambda state: states.append(copy.deepcopy(state))  # noqa: E731
+        fine, failed = fit_together([first, second], None, keep, Watcher())
         alone = fit(
             replace(doomed.job(ONE), method=_Broken(read_loss("MAE"))),
             None,
             lambda _: None,
             Watcher(),
         )
+        third = sound.job(ONE)
+        jobs = [third, doomed.job(ONE, like=third)]
+        resumed, still = fit_together(jobs, states[-1], lambda _: None, Watcher())
+    assert (resumed.status, still.failure) == ("done", failed.failure)  # one that failed is kept
     assert fine.status == "done"
     assert torch.allclose(weights(first.network), weights(sound.run(ONE)[1]), atol=1e-4)
     assert failed.failure == alone.failure == "the loss is nan in step 2 of epoch 2"

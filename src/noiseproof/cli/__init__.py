@@ -25,9 +25,9 @@ def command() -> NoReturn:
     """Run the command line and leave the process with its exit code."""
     _open_streams()
     code = main()
-    if code in (INTERRUPTED, TERMINATED):  # said and done: a signal that comes late says no more
+    if code in (INTERRUPTED, TERMINATED):  # another signal, on the way out, says no more
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: None)
+            signal.signal(number, lambda *_: os._exit(code))
     if os.environ.get("WORLD_SIZE", "1") != "1":
         # gloo's threads outlive their process group, and one that wants Python's lock while the
         # interpreter shuts down aborts the process. So a process of torchrun leaves at once.
@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:
         if not signals:
             return _explained(error)
-        code = INTERRUPTED  # of which a module in C makes an error of its own while it is imported
+        code = INTERRUPTED  # modules in C raise errors of their own if their import is interrupted
     if code == INTERRUPTED:  # typer too makes this of Ctrl-C
         terminated = signal.SIGTERM in signals
         print(f"noiseproof: {'terminated' if terminated else 'interrupted'}", file=sys.stderr)

@@ -91,7 +91,7 @@ class Delimited:
                 raise DataError(
                     f'{path}: one column, but rows of several fields; put "..." around each field'
                 )
-            if row_names and first.index.dtype.kind in "iuf" and not QUOTED_ROW.match(text):
+            if row_names and not QUOTED_ROW.match(text) and _are_no_names(first.index):
                 raise DataError(
                     f"{path}: rows have one field more than there are names of columns, and the "
                     "first is a number; name all columns in the first line"
@@ -291,6 +291,11 @@ class Delimited:
             written = whole[name].fillna(MARK).str.removeprefix(MARK)
             whole[name] = as_labels(written) if name == label else written.mask(written == "")
         return pd.DataFrame(whole, columns=list(self.columns), copy=False)
+
+
+def _are_no_names(index: "pd.Index") -> bool:
+    """Return whether the first fields of two rows are numbers, other than R's 1 and 2."""
+    return index.dtype.kind in "iuf" and index.notna().all() and list(index) != [1, 2][: len(index)]
 
 
 def _is_mixed(blocks: list[Any]) -> bool:

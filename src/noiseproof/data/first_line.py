@@ -15,7 +15,7 @@ MARKS = ",;\t"
 #: How R writes a table of one column: rows begin with a name in quotes that has no column.
 NAMED_ROW = re.compile(r'\s*+[^\r\n]++\r?\n"[^"\r\n]*"[,;\t]')
 #: Below the first line, a row that begins with a field in quotes.
-QUOTED_ROW = re.compile(r'\s*+[^\r\n]++\s++"')
+QUOTED_ROW = re.compile(r'\s*+[^\r\n]++[\r\n]++"')
 #: The names of the columns take no more bytes than this.
 HEADER = 1 << 26
 #: A table has no more columns than this, and of these no more have one name.
@@ -61,10 +61,10 @@ def check_names(text: str, separator: str, path: Path) -> None:
 
 
 def check_ends(text: str, separator: str, path: Path) -> None:
-    """Raise DataError where rows may begin with a name, as R writes it, or end in nothing.
+    """Raise DataError where rows may begin with a number that R gave them, or end in nothing.
 
-    Below names of two columns, ``"1",0.5,`` is the row 1 whose last field is empty, or a row whose
-    every line ends in a comma.
+    Below the names of two columns, ``"1",0.5,`` is row 1 with an empty last field, or one of the
+    rows that all end in a comma.
     """
     if not QUOTED_ROW.match(text):
         return
@@ -73,10 +73,10 @@ def check_ends(text: str, separator: str, path: Path) -> None:
         names, row = islice(filter(None, lines), 2)
     except (csv.Error, ValueError):  # a field too long for this module; one line
         return
-    if len(row) == len(names) + 1 and not row[-1]:
+    if len(row) == len(names) + 1 and row[0] == "1" and not row[-1]:
         raise DataError(
-            f"{path}: rows have one field more than there are names of columns, the first in "
-            "quotes and the last empty: which has no name? Name all columns in the first line"
+            f"{path}: rows have one field more than there are names of columns: either the first "
+            "or the last has no name; name all columns in the first line"
         )
 
 

@@ -28,7 +28,8 @@ def below(folder: Path, hidden: bool = True) -> Iterator[Path]:
 
     Args:
         folder: where to look.
-        hidden: whether to look into folders whose names begin with a dot.
+        hidden: whether to look into folders whose names begin with a dot, and into the file
+            system's own lost+found.
 
     Raises:
         DataError: a folder may not be listed; ``Path.rglob`` would leave out what is in it.
@@ -37,7 +38,7 @@ def below(folder: Path, hidden: bool = True) -> Iterator[Path]:
         here = Path(root)
         links = [name for name in folders if (here / name).is_symlink()]
         if not hidden:
-            folders[:] = [name for name in folders if name[0] != "."]
+            folders[:] = [name for name in folders if name[0] != "." and name != "lost+found"]
         yield from (here / name for name in (*links, *names))
 
 

@@ -162,11 +162,12 @@ def _parquet(
 
     with path.open("rb") as file:
         table = parquet_file(file).read()
-        long = _long_times(parquet.ParquetFile(file))
+        finer = parquet.ParquetFile(file)
+        long, others = _times(finer.schema)
         with suppress(pa.ArrowInvalid, KeyError):  # beyond what nanoseconds hold; inside others
             for name in long:
                 table[name].cast(pa.timestamp("ns"))
-            table = parquet.ParquetFile(file).read()
+            table = finer.read() if long else table
     if label not in table.column_names:  # pandas makes names of several levels
         raise DataError(
             f"{path}: no column of the file itself is called {label!r}; save it again with column "
@@ -186,14 +187,15 @@ def _parquet(
     if pa.types.is_dictionary(field.type):
         made = made.cast(field.type) if made.type != field.type else made
     stream = io.BytesIO()
-    times = [f.name for f in table.schema if pa.types.is_timestamp(f.type)]
+    as_before = bool(long) and not others
     parquet.write_table(
-        table.set_column(at, field, made), stream, use_deprecated_int96_timestamps=long == times
+        table.set_column(at, field, made), stream, use_deprecated_int96_timestamps=as_before
     )
     return stream.getvalue()
 
 
-def _long_times(file: Any) -> list[str]:
-    """Return the columns of a Parquet file that are times in 96 bits, as Spark writes them."""
-    columns = (file.schema.column(i) for i in range(len(file.schema)))
-    return [column.name for column in columns if column.physical_type == "INT96"]
+def _times(schema: Any) -> tuple[list[str], list[str]]:
+    """Return the columns that are times in 96 bits, as Spark writes them, and the other times."""
+    columns = [schema.column(i) for i in range(len(schema))]
+    long = [column.path for column in columns if column.physical_type == "INT96"]
+    return long, [column.path for column in columns if column.logical_type.type == "TIMESTAMP"]

@@ -183,7 +183,7 @@ def fingerprint(seen: Samples | None, rows: int, folder: Path | None) -> str:
     if seen is None:
         return f"labels-{rows}"
     if folder is not None and seen.rows is not None:
-        files = [file for file in below(folder) if file.is_file()]
+        files = [file for file in below(folder, hidden=False) if file.is_file()]
         sizes = {shown(file.relative_to(folder)): file.stat().st_size for file in files}
         for name in seen.rows:
             made.update(f"{name}\t{sizes.get(name, 0)}\n".encode())

@@ -72,16 +72,21 @@ def restoring() -> Iterator[None]:
 
 
 def restore(
-    network: torch.nn.Module, weights: State, optimiser: torch.optim.Optimizer, state: State
+    network: torch.nn.Module,
+    weights: State,
+    optimiser: torch.optim.Optimizer,
+    state: State,
+    finite: bool = True,
 ) -> None:
     """Load what a network and its optimiser were; raise UnfitError if that is of another kind.
 
-    torch would convert other types, and take other settings than the recipe's.
+    torch would convert other types, and take other settings than the recipe's. All numbers are
+    ``finite`` unless a network of a stack has failed.
     """
     own = network.state_dict()
     if any(value.dtype != own[name].dtype for name, value in weights.items()):
         raise UnfitError
-    if not are_numbers(weights):
+    if finite and not are_numbers(weights):
         raise UnfitError
     network.load_state_dict(weights)
     settings = optimiser.state_dict()["param_groups"]
@@ -90,7 +95,7 @@ def restore(
         kept = state["state"][number]["momentum_buffer"]
         if (kept.shape, kept.dtype) != (parameter.shape, parameter.dtype):
             raise UnfitError
-        if not are_numbers({"kept": kept}):
+        if finite and not are_numbers({"kept": kept}):
             raise UnfitError
     optimiser.load_state_dict({"state": state["state"], "param_groups": settings})
 

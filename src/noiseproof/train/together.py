@@ -126,8 +126,9 @@ def fit_together(
     failures, histories = [""] * len(jobs), [list[Epoch]() for _ in jobs]
     if state is not None:
         with restoring():
-            restore(stack, state["stack"], optimiser, state["optimiser"])
             failures = list(state["failures"])
+            finite = not any(failures)
+            restore(stack, state["stack"], optimiser, state["optimiser"], finite)
         histories = [[Epoch(**row) for row in rows] for rows in state["history"]]
         if len(histories) != len(jobs) or max(map(len, histories)) > recipe.epochs:
             raise UnfitError
