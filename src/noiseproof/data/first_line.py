@@ -51,8 +51,8 @@ def check_names(text: str, separator: str, path: Path) -> None:
     names = Counter(line.split(separator))
     if (count := names.total()) > COLUMNS:
         raise DataError(
-            f"{path}: {count:,} columns, more than the {COLUMNS:,} that are read; save them as an "
-            "array, .npy"
+            f"{path}: {count:,} columns, more than the {COLUMNS:,} that are read; save them as "
+            "arrays, X and y in one .npz"
         )
     del names[""]
     name, count = max(names.items(), key=lambda pair: pair[1], default=("", 0))

@@ -35,7 +35,11 @@ def check_texts(path: Path) -> None:
     with _opened(path) as file:
         schema = parquet.ParquetFile(file).schema
         columns = [schema.column(i) for i in range(len(schema))]
-        texts = [one.path for one in columns if one.physical_type == "BYTE_ARRAY"]
+        texts = [
+            one.path
+            for one in columns
+            if one.physical_type == "BYTE_ARRAY" and one.logical_type.type != "DECIMAL"
+        ]
         reader = parquet.ParquetFile(file, read_dictionary=texts)
         for group in range(reader.num_row_groups):
             for column in reader.read_row_group(group, texts).columns:
