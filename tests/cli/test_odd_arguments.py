@@ -187,6 +187,25 @@ def test_memory_that_cannot_be_had_is_one_line(capsys, monkeypatch, error):
     assert "()" not in err
 
 
+def test_an_error_that_nobody_foresaw_is_one_line_and_its_traceback_is_kept(
+    capsys, monkeypatch, tmp_path
+):
+    def ask(*_, **__):
+        raise LookupError("odd\n\x1b[31m")
+
+    monkeypatch.setattr("noiseproof.theory.audit", ask)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    code, out, err = run(capsys, "audit", "CE")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith("noiseproof: unexpected LookupError: odd \\x1b[31m (")
+    (kept,) = tmp_path.iterdir()
+    assert str(kept) in err
+    assert "in ask\n" in kept.read_text()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    code, out, err = run(capsys, "audit", "CE")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+
+
 def test_json_is_safe_on_a_terminal_and_the_same_to_a_program(capsys):
     odd = ["\x1b[31m\n", "caf\u00e9", "\udc80", "\U000e0001"]
     content = {"cat\x9b2J\u202e": odd, "path": Path("a")}

@@ -14,6 +14,7 @@ import pytest
 from noisy_tables import blobs
 from PIL import Image
 
+import noiseproof as nf
 from noiseproof.cli import main
 
 #: So few that nothing is compared, which is quick.
@@ -306,3 +307,43 @@ def test_interrupted_it_leaves_nothing(tmp_path):
     assert child.returncode == 130
     assert err.strip() == "noiseproof: interrupted"
     assert [p.name for p in tmp_path.iterdir()] == ["pets.csv"]
+
+
+def broken(*_, **__):
+    raise KeyError("something odd")
+
+
+@pytest.mark.parametrize(
+    ("part", "file"),
+    [
+        ("noiseproof.fitting.page.fit_page", "report.html"),
+        ("noiseproof.fitting.fitted.summarise", "summary.json"),
+        ("noiseproof.fitting.output.write_csv", "suspect_rows.csv"),
+    ],
+)
+def test_a_mistake_in_what_is_told_does_not_lose_the_model(
+    home, tmp_path, capsys, monkeypatch, part, file
+):
+    monkeypatch.setattr(part, broken)
+    made = tmp_path / "fitted"
+    code, _, err = run(capsys, "fit", home / "pets.csv", "--label", "kind", "--out", made)
+    assert code == 1
+    lines = err.splitlines()
+    assert [file in lines[0], "'something odd'" in lines[0], str(made) in lines[1]] == [True] * 3
+    assert len(lines) == 2
+    expected = {"manifest.json", "model", "report.html", "summary.json", "suspect_rows.csv"}
+    assert {p.name for p in made.iterdir()} == expected - {file}
+    monkeypatch.undo()
+    told = tmp_path / "told.csv"
+    assert run(capsys, "predict", made, home / "pets.csv", "--out", told)[0] == 0
+    again = ["fit", home / "pets.csv", "--label", "kind", "--out", made, "--force"]
+    assert run(capsys, *again)[0] == 0
+    assert {p.name for p in made.iterdir()} == expected
+
+
+def test_a_python_user_is_warned_of_what_could_not_be_made(tmp_path, monkeypatch):
+    monkeypatch.setattr("noiseproof.fitting.page.fit_page", broken)
+    fitted = nf.fit(FRAME, "kind")
+    with pytest.warns(RuntimeWarning, match="report.html could not be made"):
+        made = fitted.save(tmp_path / "fitted")
+    assert nf.load(made).predict(FRAME).tolist() == fitted.predict(FRAME).tolist()

@@ -6,7 +6,9 @@ import os
 import re
 import signal
 import sys
+import tempfile
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
@@ -99,7 +101,22 @@ def _explained(error: Exception) -> int:
             return _complain(f"links that lead in a circle: {error}")
         if re.search("can't allocate memory|out of memory", text):
             return _complain("not enough memory")
-    raise error
+    return _unexpected(error)
+
+
+def _unexpected(error: Exception) -> int:
+    """Say in one line what nobody has foreseen, and keep the traceback for whoever mends it."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    line = f"unexpected {type(error).__name__}: {error} ({place.filename}, line {place.lineno})"
+    try:
+        number, name = tempfile.mkstemp(prefix="noiseproof-", suffix="-traceback.txt", text=True)
+        with open(number, "w", encoding="utf-8", errors="backslashreplace") as file:
+            traceback.print_exception(error, file=file)
+        line += f"; please report it with {name}"
+    except OSError:  # the line is better than nothing
+        pass
+    _complain(line)
+    return 1
 
 
 def _send(number: int) -> None:

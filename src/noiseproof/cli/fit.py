@@ -139,16 +139,22 @@ def _fit(
 ) -> "Fitted":
     from noiseproof import files
     from noiseproof.fitting.fit import fit as fit_data
+    from noiseproof.fitting.output import write
 
     files.check_folder(folder, force)
     with on_terminal(silent, sys.stdout) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # progress tells them, or the lines below
         fitted = fit_data(file, label, **options, progress=progress)
-        fitted.save(folder, force)
+        missing = write(fitted, folder, force)
     if silent:
         doubts = fitted.test.warnings if fitted.test is not None else ()
         for line in (*fitted.doubts, *doubts):
             warn(line, "warning")
+    if missing:
+        for line in missing:
+            warn(line)
+        warn(f"the rest is in {folder}")
+        raise typer.Exit(1)
     return fitted
 
 

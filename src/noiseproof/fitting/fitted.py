@@ -1,5 +1,6 @@
 """The result of a fit: the model, and everything that was found on the way to it."""
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -230,10 +231,14 @@ class Fitted:
     def save(self, folder: str | Path, force: bool = False) -> Path:
         """Write model, report, suspect rows and summary into a new folder, all or nothing.
 
+        Warns of a file beside the model that could not be made, if a mistake in noiseproof is why.
+
         Args:
             folder: the folder to create; it must not exist yet.
             force: whether to replace a folder that an earlier fit wrote.
         """
         from noiseproof.fitting.output import write
 
-        return write(self, Path(folder), force)
+        for line in write(self, Path(folder), force):
+            warnings.warn(line, RuntimeWarning, stacklevel=2)
+        return Path(folder)

@@ -1,7 +1,8 @@
 """Write the folder of a fit, completely or not at all."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noiseproof import files
 from noiseproof.data.table import bare_name
@@ -21,15 +22,35 @@ def default_folder(file: Path) -> Path:
     return Path(f"{bare_name(file) or 'data'}-fit")
 
 
-def write(fitted: "Fitted", folder: Path, force: bool = False) -> Path:
-    """Write the model, the report, the suspect rows and the summary into one folder."""
+def write(fitted: "Fitted", folder: Path, force: bool = False) -> list[str]:
+    """Write the model, the report, the suspect rows and the summary into one folder.
+
+    Hours of training are not lost because something odd in the data cannot be told or drawn:
+    the files that can be made are written, and a line for each of the others is returned.
+    """
+    parts: dict[str, Callable[[Path], Any]] = {
+        SUMMARY: lambda file: write_json(file, fitted.summary),
+        SUSPECTS: lambda file: write_csv(fitted.suspects_by_name, file),
+        REPORT: lambda file: file.write_text(
+            fitted.report, encoding="utf-8", errors="backslashreplace"
+        ),
+    }
+    if fitted.crowd is not None:
+        parts[ANNOTATORS] = lambda file: write_csv(fitted.annotators, file)
+        parts[ASK_AGAIN] = lambda file: write_csv(fitted.ask_again, file)
+    missing = []
     with files.replacing(folder, force) as made:
         (made / "model").mkdir()
         fitted.model.save(made / "model")
-        write_json(made / SUMMARY, fitted.summary)
-        (made / REPORT).write_text(fitted.report, encoding="utf-8", errors="backslashreplace")
-        if fitted.crowd is not None:
-            write_csv(fitted.annotators, made / ANNOTATORS)
-            write_csv(fitted.ask_again, made / ASK_AGAIN)
-        write_csv(fitted.suspects_by_name, made / SUSPECTS)
-    return folder
+        for name, make in parts.items():
+            try:
+                make(made / name)
+            except OSError:  # the disk is at fault, and has no room for the rest either
+                raise
+            except Exception as error:
+                (made / name).unlink(missing_ok=True)
+                missing.append(
+                    f"{name} could not be made, a mistake in noiseproof; please report it: "
+                    f"{type(error).__name__}: {error}"
+                )
+    return missing
