@@ -118,10 +118,22 @@ def test_the_noise_figure_shows_the_matrix_that_was_drawn(grid):
     material = gather("small.toml", Store("runs"))
     drawn = FIGURES["noise"][0](material)
     record = material.seeds("GCE", "symmetric:0.4")[0]
-    matrix = material.experiment(record).corruption.matrix
+    matrix = material.experiment(record, record.noise).corruption.matrix
     (image,) = drawn.figure.axes[0].get_images()
     assert np.array_equal(image.get_array(), matrix)
     assert f"{record.noise_rate:.2%}" in drawn.figure.axes[0].get_title()
+
+
+@pytest.mark.parametrize("name", ["noise", "tsne"])
+def test_a_grid_with_a_matrix_is_drawn_from_any_folder(name, grid, capsys, tmp_path, monkeypatch):
+    np.savetxt("T.csv", 0.6 * np.eye(4) + 0.1, delimiter=",")
+    (tmp_path / "small.toml").write_text(TOML.replace("symmetric:0.4", "matrix:T.csv"))
+    train(load_grid("small.toml"), save=True)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    given = ["--grid", "../small.toml", "--store", "../runs", "--out", "drawn.svg"]
+    assert (main(["figure", name, *given]), capsys.readouterr().err) == (0, "")
 
 
 def test_memorisation_draws_what_the_records_have():

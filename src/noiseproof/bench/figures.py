@@ -82,11 +82,14 @@ class Material:
         )
         return found
 
-    def experiment(self, record: Record) -> Experiment:
-        """Draw the data and the noise of a record again; they must equal those of the run."""
-        found = prepare(
-            self.whole, record.recipe, record.loss, record.noise, record.seed, self.data
-        )
+    def experiment(self, record: Record, noise: str) -> Experiment:
+        """Draw the data and the noise of a record again; they must equal those of the run.
+
+        Args:
+            record: of the run.
+            noise: as the grid has it; the file of a matrix may have been elsewhere at the run.
+        """
+        found = prepare(self.whole, record.recipe, record.loss, noise, record.seed, self.data)
         if found.corruption.hash != record.noise_hash or found.identity != record.identity:
             raise DataError(
                 f"{record.loss} under {record.noise}, seed {record.seed}: not the data or not the "
@@ -189,7 +192,7 @@ def noise(material: Material) -> Drawn:
     for name in grid.noises:
         runs = [record for row in grid.rows for record in material.seeds(row.name, name)[:1]]
         if runs and name != "none":
-            drawn[name] = material.experiment(runs[0]).corruption
+            drawn[name] = material.experiment(runs[0], name).corruption
     if not drawn:
         raise DataError(_nothing(material, "no run with wrong labels", material.command()))
     absent = [name for name in grid.noises if name not in (*drawn, "none")]
@@ -207,7 +210,7 @@ def tsne(material: Material) -> Drawn:
         found[row] = {}
         for name in grid.noises:
             saved = [r for r in material.seeds(row, name) if material.store.files(r).model.exists()]
-            found[row][name] = _features(material, saved[0]) if saved else None
+            found[row][name] = _features(material, saved[0], name) if saved else None
     absent = [f"{row} {name}" for row in found for name, f in found[row].items() if f is None]
     if len(absent) == len(names) * len(grid.noises):
         raise DataError(_nothing(material, f"no saved network of {' or '.join(names)}", command))
@@ -217,11 +220,11 @@ def tsne(material: Material) -> Drawn:
 
 
 @torch.no_grad()
-def _features(material: Material, record: Record) -> Features:
+def _features(material: Material, record: Record, noise: str) -> Features:
     model = load_model(material.store.files(record).model)
     if model.record.get("identity") != record.identity:
         raise DataError(f"{material.store.files(record).model}: the network of another run")
-    test = material.experiment(record).test
+    test = material.experiment(record, noise).test
     if not isinstance(test, Dataset):
         raise DataError(f"{record.dataset} is too large for this figure")
     inputs = torch.split(test.inputs, 500)
