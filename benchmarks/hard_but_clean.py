@@ -82,6 +82,15 @@ def outlying(seed):
     return X, y
 
 
+def quarter(one, other):
+    return 2 * (one > 0) + (other > 0)
+
+
+def halves(X):
+    """Return the products of the first three columns and of three from the third on."""
+    return X[:, :3].prod(axis=1), X[:, 2:].prod(axis=1)
+
+
 FAMILIES = {
     "moons, noise 0.5": lambda seed: datasets.make_moons(ROWS, noise=0.5, random_state=seed),
     "circles": lambda s: datasets.make_circles(ROWS, noise=0.25, factor=0.4, random_state=s),
@@ -97,6 +106,12 @@ FAMILIES = {
     "covariances of their own": own_covariances,
     "four classes that overlap": overlapping,
     "classes by chance": by_chance,
+    "a sign, or a parity of four": drawn(
+        lambda X: np.where(X[:, 0] > 0, X[:, 1] > 0, X[:, 2:6].prod(axis=1) > 0)
+    ),
+    "two signs, or two parities": drawn(
+        lambda X: np.where(X[:, 0] > 0, quarter(X[:, 1], X[:, 2]), quarter(*halves(X[:, 3:])))
+    ),
     "columns full of outliers": outlying,
 }
 

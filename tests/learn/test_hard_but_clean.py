@@ -47,6 +47,20 @@ def grades(seed: int):
     return X, np.searchsorted(np.quantile(score, np.arange(1, 15) / 15), score)
 
 
+def half_parity(seed: int):
+    """One sign in one half of the rows, the parity of four in the other, which nothing learns."""
+    X = np.random.default_rng(seed).normal(size=(800, 12))
+    return X, np.where(X[:, 0] > 0, X[:, 1] > 0, X[:, 2:6].prod(axis=1) > 0).astype(int)
+
+
+def half_parities(seed: int):
+    """The same with four classes: two signs, or two parities of four."""
+    X = np.random.default_rng(seed).normal(size=(1200, 12))
+    easy = 2 * (X[:, 1] > 0) + (X[:, 2] > 0)
+    hard = 2 * (X[:, 3:7].prod(axis=1) > 0) + (X[:, 7:11].prod(axis=1) > 0)
+    return X, np.where(X[:, 0] > 0, easy, hard)
+
+
 HARD = {
     "moons": lambda: make_moons(300, noise=0.5, random_state=0),
     "three clusters": lambda: clusters(2, 3, 3, 1, 0.5),
@@ -56,6 +70,8 @@ HARD = {
     "rings": lambda: rings(102),
     "spreads": lambda: spreads(10046),
     "grades": lambda: grades(2),
+    "half parity": lambda: half_parity(0),
+    "half parities": lambda: half_parities(0),
 }
 
 

@@ -15,6 +15,7 @@ from noiseproof.learn.curve import unlearnt
 from noiseproof.learn.decide import Candidate
 from noiseproof.learn.ensemble import Ensemble, sharpness_for
 from noiseproof.learn.folds import alike, deal, joined
+from noiseproof.learn.gathered import gathered
 from noiseproof.learn.grow import Rest, grown, more_rows_help, rows_to_compare, sampled
 from noiseproof.learn.learner import Floats, Labels, Problem
 from noiseproof.learn.learners import Linear
@@ -214,10 +215,9 @@ def learn(
         known = review.judges, labels[review.judges]
     noise = estimate(given, chosen.probabilities, names, trusted=known, groups=units)
     if known is None and noise.rate_interval[0] > 0 and len(labels) >= FEW:
-        # What looks like noise may be what the model has not learnt yet.
-        noise = estimate(
-            given, chosen.probabilities, names, groups=units, unlearnt=unlearnt(few, chosen)
-        )
+        # What looks like noise may be what the model has not learnt yet, or cannot learn.
+        hard = max(unlearnt(few, chosen), gathered(few, chosen.probabilities[kept]))
+        noise = estimate(given, chosen.probabilities, names, groups=units, difficult=hard)
     sharpness = 1.0  # a handful of held-out rows cannot say how sure a model should be
     if len(labels) >= FEW:
         sharpness = sharpness_for(chosen.probabilities, labels, noise.matrix, problem.weights)

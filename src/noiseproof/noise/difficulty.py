@@ -47,8 +47,8 @@ _CLASSWISE = 0.6  # the weight of margins on the scale of their class, beside th
 _SECOND = 0.6  # the weight of the second opinion, times how far noise looks like difficulty
 _OF_TWO = 0.75
 _SKILL = 0.5  # (Cohen's kappa) of a classifier that cannot be at fault for all disagreement
-_MOSTLY = 0.6  # of what it misses, a classifier that is still learning it may be at fault for all
-_LEARNING = 0.5  # how likely that is if it is learning all of it
+_MOSTLY = 0.6  # of what it misses is difficult: then the classifier may be at fault for all
+_SEEMS = 0.5  # how likely that is if all of it is difficult
 _BLIND = 0.2  # below this, it may be whatever the labels are
 
 
@@ -143,7 +143,7 @@ def log_votes(votes: Integers, classes: int) -> Doubles:
 
 
 def posterior(
-    given: Integers, rows: Rows, speaking: float = 1.0, unlearnt: float = 0.0
+    given: Integers, rows: Rows, speaking: float = 1.0, difficult: float = 0.0
 ) -> Posterior:
     """Return what the labels and the predictions say of rate and accuracy.
 
@@ -151,7 +151,8 @@ def posterior(
         given: (N,) labels.
         rows: what the classifier says.
         speaking: what a row counts; below 1 where rows belong together.
-        unlearnt: the share of what the classifier misses that more rows would teach it.
+        difficult: the share of what the classifier misses that may be difficulty, as is seen from
+            outside: more rows would teach it, or it lies in one part of the rows.
     """
     disagree = rows.predicted != given
     every = np.arange(len(given))
@@ -174,9 +175,9 @@ def posterior(
     others = [(0 * r + second, 0 * r + second, *rest, weight * w) for r, _, *rest, w in parts]
     parts = [(*rest, (1 - weight) * w) for *rest, w in parts] + others
     missed = float(disagree.mean())
-    learning = _LEARNING * max(unlearnt - _MOSTLY, 0.0) / (1 - _MOSTLY)
+    seems = _SEEMS * max(difficult - _MOSTLY, 0.0) / (1 - _MOSTLY)
     small = _small(given, rows, alike)
-    fault = max(_fault(missed, given, rows, at_most), learning, small)
+    fault = max(_fault(missed, given, rows, at_most), seems, small)
     if fault:
         n, rate = len(shared), shared * missed
         blank = np.zeros(n), np.full(n, 1 - missed), np.full(n, np.nan)

@@ -32,7 +32,7 @@ def estimate(
     neighbours: ArrayLike | Tensor | None = None,
     trusted: tuple[ArrayLike, ArrayLike] | None = None,
     groups: ArrayLike | None = None,
-    unlearnt: float = 0.0,
+    difficult: float = 0.0,
 ) -> EstimatedTransition:
     """Estimate how labels go wrong from what a classifier that never saw them says.
 
@@ -55,8 +55,9 @@ def estimate(
             given twice counts once, and rows of one group count less if they err together.
         groups: (N,) a value for each row, equal for rows that belong together, such as copies or
             the sentences of one document: intervals are wider, as far as such rows err together.
-        unlearnt: the share of the labels it misses that the classifier may learn from more rows, by
-            its learning curve; where that is most of them, they need not be wrong.
+        difficult: the share of the labels that the classifier misses which need not be wrong: it
+            may learn them from more rows, as its learning curve says, or they are all in one part
+            of the rows. It counts where that is most of them.
 
     >>> from noiseproof.noise import TransitionMatrix
     >>> numbers = np.random.default_rng(0)
@@ -80,14 +81,14 @@ def estimate(
     names, given = _read_labels(labels, K, classes)
     if len(given) != N:
         raise NoiseError(f"{len(given)} labels, but {N} rows of probabilities")
-    if not 0 <= unlearnt <= 1:
-        raise ParameterError(f"unlearnt: expected a share from 0 to 1, got {unlearnt}")
+    if not 0 <= difficult <= 1:
+        raise ParameterError(f"difficult: expected a share from 0 to 1, got {difficult}")
     votes = None if neighbours is None else given[_check_neighbours(neighbours, N)]
     power = trust(given, p, votes)
     rows = difficulty.leading(given, p, votes, power)
     units = _check_groups(groups, N)
     alone = independent(rows.predicted != given, units)
-    found = difficulty.posterior(given, rows, alone / N, unlearnt)
+    found = difficulty.posterior(given, rows, alone / N, difficult)
     belief, known = 1.0, None
     if trusted is not None:
         known = _check_trusted(trusted, names, N, K)
