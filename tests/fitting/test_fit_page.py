@@ -60,6 +60,16 @@ def test_names_of_classes_are_text_not_markup(fitted):
     assert "&lt;b&gt;dog&lt;/b&gt;" in fitted.report
 
 
+def test_where_noise_cannot_be_told_no_number_of_it_is_shown():
+    X, y = np.random.default_rng(0).normal(size=(90, 4)), np.arange(90) % 2
+    guessed, sure = fit(X, y), fit(X + 9 * y[:, None], y)
+    assert (guessed.estimate.decisive, sure.estimate.decisive) == (False, True)
+    for text in ("Clean level", "how labels go wrong"):
+        assert text in sure.report
+        assert text not in guessed.report
+    assert guessed.estimate.warnings[0] in guessed.report
+
+
 def test_noisy_accuracy_is_never_called_accuracy_alone(fitted):
     words = re.sub(r"<[^>]+>", " ", fitted.report)
     assert "on held-out noisy labels" in words
