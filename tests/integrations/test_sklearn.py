@@ -148,6 +148,9 @@ def test_a_wrong_learner_or_loss_is_one_line():
         RobustClassifier("CE", learner="tree").fit(*IRIS)
     with pytest.raises(ParameterError, match="trees takes no loss"):
         RobustClassifier("CE", learner="trees").fit(*IRIS)
+    for loss in ("CE", "auto"):
+        with pytest.raises(ParameterError, match="expected random_state >= 0, got -1"):
+            RobustClassifier(loss, random_state=-1).fit(*IRIS)
     with pytest.raises(ValueError, match="AGCE"):
         RobustClassifier("AGEC").fit(*IRIS)
     for wrong in (3, None, losses.CE, torch.nn.CrossEntropyLoss()):

@@ -188,6 +188,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _seed(self) -> int:
         if isinstance(self.random_state, (int, np.integer)):
+            if self.random_state < 0:
+                raise ParameterError(f"expected random_state >= 0, got {self.random_state}")
             return int(self.random_state)
         from sklearn.utils import check_random_state
 
