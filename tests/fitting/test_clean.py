@@ -196,6 +196,24 @@ def test_proposals_for_labels_of_any_type(tmp_path, typed):
     ]
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("parts", [1, 3])
+def test_categories_keep_their_order_and_those_without_a_row(tmp_path, ordered, parts):
+    names = ["unused", *sorted(set(FRAME["kind"]), reverse=True)]
+    kinds = pd.Categorical(FRAME["kind"], categories=names, ordered=ordered)
+    path, out, folder = (tmp_path / name for name in ("a.parquet", "b.parquet", "a-fit"))
+    table = pa.Table.from_pandas(FRAME.assign(kind=kinds))
+    with parquet.ParquetWriter(path, table.schema) as writer:
+        for part in np.array_split(np.arange(90), parts):
+            writer.write_table(table.take(part))
+    fit(path, "kind", **QUICK).save(folder)
+    made = clean(path, out, fit=folder, proposals=0.25)
+    before, after = (pd.read_parquet(p)["kind"] for p in (path, out))
+    assert after.dtype == before.dtype
+    assert (after.astype(str) != before.astype(str)).sum() == len(made.changes) > 0
+    assert (after.cat.codes != before.cat.codes).sum() == len(made.changes)
+
+
 @pytest.mark.parametrize("unit", ["us", "ns"])
 def test_times_as_spark_writes_them_stay_what_they_are(tmp_path, unit):
     """In 96 bits: nanoseconds, or dates such as 9999-12-31, which nanoseconds do not reach."""

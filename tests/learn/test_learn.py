@@ -541,3 +541,18 @@ def test_soft_labels_are_learned_and_a_judge_judges():
     # A perfect model would be right in 80 % of the cases, by such a judge.
     assert 0.75 < best.noisy_accuracy <= 0.8 + 1e-6
     assert {candidate.treatment for candidate in found.comparison} == {"none"}
+
+
+def test_words_that_decide_only_together_are_learnt_from_texts(tmp_path):
+    numbers = np.random.default_rng(2)
+    texts = sparse.random_array((1000, 6000), density=0.004, format="lil", rng=numbers)
+    marks = numbers.random((1000, 3)) < 0.3
+    texts[:, :3] = marks
+    X = texts.tocsr().astype(np.float32)
+    y = ((marks[:, 0] ^ marks[:, 1]) | marks[:, 2]).astype(int)
+    learned = learn(X, y, 2)
+    assert learned.estimate.agreement > 0.98
+    assert learned.estimate.rate_interval[0] == 0
+    learned.model.save(tmp_path)
+    same = Ensemble.load(tmp_path).probabilities(X)
+    assert np.array_equal(same, learned.model.probabilities(X))

@@ -1,5 +1,6 @@
 """Every learner of the registry keeps the promises of the protocol."""
 
+import copy
 import subprocess
 import sys
 
@@ -317,3 +318,29 @@ def test_a_forest_whose_nodes_lead_nowhere_is_refused(tmp_path):
         arrays[name][0] = value  # node 0 is a root
         with pytest.raises(ValueError, match="expected"):
             kind.trained.of_arrays(arrays)
+
+
+#: Shapes that a learner may be named for although it does not suit them: rows, columns, classes.
+EXTREMES = {"wide": (60, 4000, 2), "many classes": (900, 4, 300), "both": (240, 2000, 120)}
+
+
+@pytest.mark.parametrize("shape", EXTREMES)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csr_array])
+@ONE_EACH
+def test_what_was_fitted_to_an_extreme_shape_is_saved_loaded_and_copied(
+    kind, form, shape, tmp_path
+):
+    rows, columns, classes = EXTREMES[shape]
+    if kind.dense_only and form is not np.asarray:
+        pytest.skip("refuses sparse rows")
+    labels = np.arange(rows, dtype=np.int64) % classes
+    X = np.random.default_rng(0).normal(size=(rows, columns)).astype(np.float32)
+    X[np.random.default_rng(1).random(X.shape) < 0.9] = 0
+    X = form(X)
+    of = Problem(X, labels, classes, np.ones(rows, dtype=np.float32), 0)
+    (learner, *_) = kind.first(of.shape)
+    model = train(Task(learner, of.weights), of)
+    p = model.probabilities(X)
+    assert np.array_equal(copy.deepcopy(model).probabilities(X), p)
+    model.save(tmp_path)
+    assert np.array_equal(kind.trained.load(tmp_path).probabilities(X), p)

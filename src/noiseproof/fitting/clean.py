@@ -174,22 +174,18 @@ def _parquet(
             "names of one level"
         )
     at = table.column_names.index(label)
-    field, column = table.schema.field(at), table.column(at)
-    plain = column.cast(field.type.value_type) if pa.types.is_dictionary(field.type) else column
-    values: list[Any] = plain.to_pylist()
     code = {name: k for k, name in enumerate(classes.names)}
-    first = {
-        name: values[int(np.flatnonzero(codes == code[name])[0])] for name in set(new.values())
-    }
-    for row, name in new.items():
-        values[row] = first[name]
-    made = pa.chunked_array([pa.array(values, type=plain.type)])
-    if pa.types.is_dictionary(field.type):
-        made = made.cast(field.type) if made.type != field.type else made
+    taken = np.arange(table.num_rows)
+    for row, name in new.items():  # a corrected label is that of the first row of its class
+        taken[row] = np.flatnonzero(codes == code[name])[0]
+    # Categories stay as they are: their order may mean something, and all may be asked for.
+    made = table.column(at).unify_dictionaries().take(taken)
     stream = io.BytesIO()
     as_before = bool(long) and not others
     parquet.write_table(
-        table.set_column(at, field, made), stream, use_deprecated_int96_timestamps=as_before
+        table.set_column(at, table.schema.field(at), made),
+        stream,
+        use_deprecated_int96_timestamps=as_before,
     )
     return stream.getvalue()
 

@@ -31,6 +31,7 @@ from noiseproof.losses.parameter import Interval, checked
 from noiseproof.parallel import one_thread
 from noiseproof.prepare.classes import Codes, only_column
 from noiseproof.prepare.forms import (
+    TOO_LARGE,
     blocks_in_form,
     blurred,
     check_range,
@@ -109,7 +110,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 out together.
         """
         rows, name = _rows(X), getattr(y, "name", None)
-        X, y = validate_data(self, rows, _labels(y), **_form(rows))
+        X, y = _validated(self, rows, _labels(y), **_form(rows))
         check_classification_targets(y)
         check_range(X, "X")
         self.columns_: list[Any] | None = _unnamed(rows)
@@ -200,7 +201,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = _rows(X)
         self._check_order(X)
-        X = validate_data(self, X, reset=False, **_form(X))
+        X = _validated(self, X, reset=False, **_form(X))
         if self.ensemble_ is None:
             return np.ones((X.shape[0], 1), dtype=np.float32)
         blocks = blocks_in_form(X, self.sparse_)
@@ -235,6 +236,14 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _validated(estimator: Any, *given: Any, **options: Any) -> Any:
+    """Return what scikit-learn makes of rows and labels."""
+    try:
+        return validate_data(estimator, *given, **options)
+    except OverflowError:  # of an integer that no float holds
+        raise DataError(TOO_LARGE) from None
 
 
 def _rows(X: Any) -> Any:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 from scipy.special import softmax
 
 from noiseproof import losses
+from noiseproof.errors import ParameterError
 from noiseproof.extras import missing, need
 from noiseproof.learn.booster_text import rewritten
 from noiseproof.learn.folds import held_together, with_copies
@@ -26,6 +28,10 @@ PATIENCE = 8
 #: Trees in all: with K classes a round grows K of them.
 MOST_TREES = 1000
 MOST_COLUMNS = 1500
+#: Words of texts: most of them are too rare to split by, and cost nothing.
+MOST_SPARSE = 100_000
+#: LightGBM's text of a model names every column; more are not written, nor believed in a file.
+MOST_NAMED = 1_000_000
 #: With at most so many numbers, a model keeps its rows: to part with them takes longer.
 LARGE = 10**6
 
@@ -38,17 +44,21 @@ class BoostingModel(Trained):
         classes: (k,) the classes that it knows, of K.
         total: K.
         columns: D.
+        rounds: how many rounds to use; None is all of them. LightGBM forgets it in a copy.
     """
 
     learner = "boosting"
 
-    def __init__(self, booster: Any, classes: Sequence[int], total: int, columns: int) -> None:
+    def __init__(
+        self,
+        booster: Any,
+        classes: Sequence[int],
+        total: int,
+        columns: int,
+        rounds: int | None = None,
+    ) -> None:
         self.booster, self.classes, self.total, self.columns = booster, classes, total, columns
-
-    @property
-    def rounds(self) -> int | None:
-        """The rounds to use, if not all of them."""
-        return int(self.booster.best_iteration) if self.booster.best_iteration > 0 else None
+        self.rounds = rounds
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -57,6 +67,8 @@ class BoostingModel(Trained):
 
     def probabilities(self, X: Any) -> Floats:
         """Return (N, K)."""
+        if sparse.issparse(X):
+            X = sparse.csr_matrix(X)  # LightGBM does not know scipy's sparse arrays
         raw = self.booster.predict(
             X, raw_score=True, num_iteration=self.rounds, num_threads=1, validate_features=False
         )
@@ -79,7 +91,7 @@ class BoostingModel(Trained):
         total, columns, *classes = (int(word) for word in head.split())
         if not classes or max(classes) >= total or min(classes) < 0:
             raise ValueError("expected classes that exist")
-        if len(set(classes)) < len(classes) or not 0 < columns <= MOST_COLUMNS:
+        if len(set(classes)) < len(classes) or not 0 < columns <= MOST_NAMED:
             raise ValueError("expected different classes and some columns")
         return cls(_of_text(rewritten(text, columns, len(classes))), classes, total, columns)
 
@@ -109,9 +121,20 @@ class Boosting(Learner):
         return "boosting" if missing("lightgbm") else None
 
     @classmethod
+    def check(cls, shape: Shape) -> None:
+        """Raise ParameterError where there are more columns than a model can be written with."""
+        super().check(shape)
+        if shape.columns > MOST_NAMED:
+            raise ParameterError(
+                f"{cls.name} reads at most {MOST_NAMED:,} columns, and these are "
+                f"{shape.columns:,}; choose another learner"
+            )
+
+    @classmethod
     def suits(cls, shape: Shape) -> bool:
         """Return whether there are enough rows, and not too many columns or classes."""
-        return shape.rows >= 200 and shape.columns <= MOST_COLUMNS and shape.classes <= 100
+        most = MOST_SPARSE if shape.sparse else MOST_COLUMNS
+        return shape.rows >= 200 and shape.columns <= most and shape.classes <= 100
 
     @classmethod
     def first(cls, shape: Shape) -> Sequence[Self]:
@@ -182,9 +205,10 @@ def _boost(problem: Problem, task: Task) -> Trained:
             callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
             keep_training_booster=True,
         )  # fmt: skip
+    rounds = int(booster.best_iteration) if booster.best_iteration > 0 else None
     if X.shape[0] * X.shape[1] > LARGE:  # do not keep the rows
-        booster = _of_text(booster.model_to_string(num_iteration=booster.best_iteration))
-    return BoostingModel(booster, known.tolist(), problem.classes, X.shape[1])
+        booster, rounds = _of_text(booster.model_to_string(num_iteration=rounds)), None
+    return BoostingModel(booster, known.tolist(), problem.classes, X.shape[1], rounds)
 
 
 def _held_out(drawn: Any) -> Any:

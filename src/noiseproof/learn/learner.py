@@ -94,6 +94,8 @@ class Problem:
     copies: Labels | None = None
 
     def __post_init__(self) -> None:
+        if sparse.issparse(self.features):  # a matrix: LightGBM does not read scipy's arrays
+            object.__setattr__(self, "features", sparse.csr_matrix(self.features))
         each = np.asarray(self.weights, dtype=np.float64)
         each = each / max(each.max(initial=0), 1e-300)
         object.__setattr__(self, "weights", (each / _mean(each[each > 0])).astype(np.float32))

@@ -14,6 +14,10 @@ from noiseproof.prepare.notes import shortlist
 BLOCK = 8192
 #: The largest number that float32 can hold.
 LARGEST = float(np.finfo(np.float32).max)
+TOO_LARGE = (
+    f"X: a whole number is beyond what float32 holds, {LARGEST:.1e}; take logarithms, or another "
+    "unit"
+)
 #: Rows are treated as sparse if fewer than this share of the values are not 0, and there are more
 #: columns than WIDE or more values than MANY.
 FEW, WIDE, MANY = 0.1, 1000, 10**8
@@ -49,10 +53,10 @@ def canonical(X: Any) -> Any:
     """Return a sparse matrix as CSR with sorted indices, no entry stored twice and no zeros."""
     if X.ndim != 2:
         raise DataError(f"X: expected a sparse matrix (N, d), got shape {X.shape}")
-    csr = X.tocsr()
+    csr = sparse.csr_matrix(X)  # scipy's sparse arrays have rows of one dimension
     if csr.has_canonical_format and np.all(csr.data != 0):
         return csr
-    csr = csr.copy()  # tocsr of a CSR matrix is the caller's own
+    csr = csr.copy()  # a CSR matrix of a CSR matrix is the caller's own
     csr.sum_duplicates()
     csr.eliminate_zeros()
     return csr

@@ -3,6 +3,7 @@
 import re
 import warnings
 from dataclasses import replace
+from decimal import Decimal
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,14 @@ from scipy import sparse
 from noiseproof.data.table import as_column, as_frame, is_foreign, with_columns
 from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.prepare.classes import only_column
-from noiseproof.prepare.forms import as_inputs, blurred, check_range, plain
+from noiseproof.prepare.forms import TOO_LARGE, as_inputs, blurred, check_range, plain
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.pictures import encode_array
 from noiseproof.prepare.read import read
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import column_name, split_label, tidy
-from noiseproof.prepare.values import as_text, with_gaps
+from noiseproof.prepare.values import LONGEST, as_text, with_gaps
 from noiseproof.progress import SILENT, counted
 
 HALF = re.compile("[\ud800-\udfff]")
@@ -125,16 +126,21 @@ def warn_of_other_numbers(X: Any, what: str) -> None:
 def _frame(frame: Any, y: Any, labelled: bool) -> Samples:
     samples = _split(frame, y, labelled)
     inputs = samples.inputs
-    broken = {name: inputs[name].map(_valid) for name in inputs if _has_halves(inputs[name])}
+    broken = {name: inputs[name].map(_valid) for name in inputs if _is_broken(inputs[name])}
     return replace(samples, inputs=with_columns(inputs, broken)) if broken else samples
 
 
-def _has_halves(column: Any) -> bool:
-    """Return whether texts have half characters (lone surrogates), which pandas cannot compare."""
+def _is_broken(column: Any) -> bool:
+    """Return whether a column has values that pandas cannot compare."""
     return column.dtype == object and any(value is not _valid(value) for value in column)
 
 
 def _valid(value: Any) -> Any:
+    """Return texts without half characters (lone surrogates), and numbers that can be written."""
+    if isinstance(value, int) and abs(value) >= LONGEST:
+        return np.inf
+    if isinstance(value, Decimal) and value.is_snan():
+        return None
     if not isinstance(value, str) or value.isascii() or not HALF.search(value):
         return value
     return HALF.sub("\ufffd", value)
@@ -210,3 +216,5 @@ def _as_numbers(array: Any) -> Any:
         return array.astype(np.float64)
     except (TypeError, ValueError):
         return array
+    except OverflowError:
+        raise DataError(TOO_LARGE) from None

@@ -22,6 +22,8 @@ DECORATED = (
     r"[(+\-\u2212]?[$€£¥₹]?\s?[+\-\u2212]?(\d+|\d{1,3}([,.'’_\s]\d{3})+)([.,]\d+)?\s?[%‰$€£¥₹]?\)?"
 )
 
+#: Integers from here on have more decimal digits than Python writes.
+LONGEST = 10**4000
 #: A column of these words and gaps is numbers, as it is without gaps.
 TRUTH = {"true": 1.0, "false": 0.0}
 
@@ -57,7 +59,8 @@ def _bare(value: Any) -> Any:
     """Return what pandas reads as a number only where it is one.
 
     Texts lose the spaces around them, of which pandas knows ASCII's; booleans, dates and periods
-    become the texts that a CSV would have, or pandas would count since 1970; times are in seconds.
+    become the texts that a CSV would have, or pandas would count since 1970; times are in seconds;
+    integers that no float holds are infinite.
     """
     import pandas as pd
 
@@ -65,6 +68,8 @@ def _bare(value: Any) -> Any:
         return pd.Timedelta(value).total_seconds()
     if isinstance(value, bool | np.bool_ | date | np.datetime64 | pd.Period):
         return str(value)
+    if isinstance(value, int) and abs(value) > LARGEST:
+        return np.inf
     return value.strip() if isinstance(value, str) else value
 
 
@@ -101,14 +106,14 @@ def is_gap(column: Any) -> NDArray[np.bool_]:
 def as_text(column: Any) -> tuple[NDArray[np.int64], list[str]]:
     """Return the different texts of a column, and for each row which of them it is (-1: missing).
 
-    Spaces at the ends are taken off.
+    Spaces at the ends are taken off. Values that are equal and written differently, such as 1 and
+    true, are different texts.
     """
     import pandas as pd
 
-    try:
-        codes, values = pd.factorize(column)
-    except TypeError:
-        codes, values = pd.factorize(column.map(_whole, na_action="ignore"))
+    if column.dtype == object and pd.api.types.infer_dtype(column) != "string":
+        column = column.map(text_of, na_action="ignore")
+    codes, values = pd.factorize(column)
     texts = [text_of(value).strip() for value in values]
     different = list(dict.fromkeys(texts))
     if len(different) < len(texts):
@@ -117,21 +122,20 @@ def as_text(column: Any) -> tuple[NDArray[np.int64], list[str]]:
     return np.asarray(codes, dtype=np.int64), different
 
 
-def _whole(value: Any) -> str:
-    """Return a list or an array as text, of which numpy would leave out the middle."""
-    return str(value.tolist() if isinstance(value, np.ndarray) else value)
-
-
 def text_of(value: Any) -> str:
     """Return a value as text: bytes as what they encode, 3 for 3.0, others as Python writes them.
 
-    >>> [text_of(value) for value in (3, 3.0, 3.5, "3.0", b"three", [3.0])]
-    ['3', '3', '3.5', '3.0', 'three', '[3.0]']
+    >>> [text_of(value) for value in (3, 3.0, 3.5, "3.0", b"three", [3.0], np.arange(2))]
+    ['3', '3', '3.5', '3.0', 'three', '[3.0]', '[0, 1]']
     """
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace")
+    if isinstance(value, np.ndarray):
+        return str(value.tolist())  # numpy would leave out the middle
     number = isinstance(value, float | np.floating | Decimal) and np.isfinite(float(value))
-    return str(int(value)) if number and value == int(value) else str(value)
+    if number and value == int(value):
+        value = int(value)
+    return hex(value) if isinstance(value, int) and abs(value) >= LONGEST else str(value)
 
 
 def is_bytes(column: Any) -> NDArray[np.bool_]:
