@@ -98,7 +98,7 @@ def _one_line(text: str) -> str:
 LISTED = 40
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: object, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'AGCE'?"``, or a list of the known words where none is near.
 
     >>> did_you_mean("AGEC", ["AGCE", "AUL"])
@@ -108,7 +108,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     known = sorted(known)
     folded = {name.casefold(): name for name in known}
-    near = get_close_matches(word.casefold(), folded, n=1)
+    near = get_close_matches(str(word).casefold(), folded, n=1)
     if near:
         return f"; did you mean {folded[near[0]]!r}?"
     more = f" and {len(known) - LISTED:,} more" if len(known) > LISTED else ""

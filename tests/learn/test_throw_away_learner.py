@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+from noiseproof.errors import NoiseproofError
 from noiseproof.learn.ensemble import Ensemble
 from noiseproof.learn.learn import learn
 from noiseproof.learn.learner import registry
@@ -79,3 +80,25 @@ def test_it_is_compared_treated_saved_and_loaded(centres, tmp_path):
     (tmp_path / "saved").mkdir()
     learned.model.save(tmp_path / "saved")
     assert (Ensemble.load(tmp_path / "saved").probabilities(X) == p).all()
+
+
+MISTAKES = {
+    "too few rows": ("probabilities", lambda model, X: np.full((len(X) - 1, 3), 1 / 3)),
+    "too few classes": ("probabilities", lambda model, X: np.full((len(X), 2), 1 / 2)),
+    "a list": ("probabilities", lambda model, X: [[1 / 3] * 3] * len(X)),
+    "nothing": ("probabilities", lambda model, X: None),
+    "labels": ("probabilities", lambda model, X: np.eye(3, dtype=int)[np.zeros(len(X), int)]),
+    "not a number": ("probabilities", lambda model, X: np.full((len(X), 3), np.nan)),
+    "too few models": ("train", classmethod(lambda cls, problem, tasks: [])),
+    "no setting": ("first", classmethod(lambda cls, shape: [])),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_it_is_one_line(centres, mistake, monkeypatch):
+    method, instead = MISTAKES[mistake]
+    kind = centres.Centres if method == "probabilities" else centres.NearestCentre
+    monkeypatch.setattr(kind, method, instead)
+    X = np.random.default_rng(0).standard_normal((120, 4)).astype(np.float32)
+    with pytest.raises(NoiseproofError, match=r"\A.{5,300}\Z"):
+        learn(X, np.arange(120) % 3, 3, learners=["nearest centre"])

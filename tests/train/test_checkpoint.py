@@ -8,7 +8,7 @@ from tiny_runs import ONE, measured, tiny
 from noiseproof.errors import DataError
 from noiseproof.results import complete
 from noiseproof.results.run_files import forget_torn
-from noiseproof.train.checkpoint import load_checkpoint, read_tensors, save_checkpoint
+from noiseproof.train.checkpoint import load_checkpoint, read_tensors, restore, save_checkpoint
 
 CPU = torch.device("cpu")
 #: What a run keeps, with nothing in it.
@@ -154,6 +154,20 @@ def test_a_checkpoint_that_does_not_fit_is_one_line(tmp_path):
         with pytest.raises(DataError, match=r"checkpoint\.pt: does not fit the network") as error:
             tiny(epochs=2).run(ONE, path)
         assert "\n" not in str(error.value)
+
+
+def test_numbers_that_share_their_memory_in_a_file_are_restored_apart():
+    network = torch.nn.Linear(3, 2)
+    optimiser = torch.optim.SGD(network.parameters(), 0.1, momentum=0.9)
+    shared = {
+        number: {"momentum_buffer": torch.ones(1).expand(parameter.shape)}
+        for number, parameter in enumerate(network.parameters())
+    }
+    restore(network, network.state_dict(), optimiser, {"state": shared})
+    for parameter in network.parameters():
+        kept = optimiser.state[parameter]["momentum_buffer"]
+        assert kept.stride() == parameter.stride()
+        assert (kept == 1).all()
 
 
 def test_done_is_done(tmp_path):

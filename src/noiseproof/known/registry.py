@@ -15,7 +15,7 @@ def known(name: str) -> Known:
     """
     try:
         return KNOWN[name]
-    except KeyError:
+    except (KeyError, TypeError):
         raise ParameterError(f"no data set {name!r}{did_you_mean(name, KNOWN)}") from None
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from noiseproof.advise.recommend import recommend
-from noiseproof.errors import TheoryError
+from noiseproof.errors import ParameterError, TheoryError
 from noiseproof.learn.choice import Chosen, best_explanation, choose
 from noiseproof.learn.decide import (
     best,
@@ -120,6 +120,9 @@ def _scout(folds: Folds, kinds: Sequence[type[Learner]]) -> list[Trial]:
     """Try the first settings of each learner."""
     shape = folds.problem.shape
     settings = [Setting(learner) for kind in kinds for learner in kind.first(shape)]
+    if not settings:
+        names = ", ".join(kind.name for kind in kinds)
+        raise ParameterError(f"{names}: has no first setting to try")
     # Even where there is no time at all, one setting is tried.
     return folds.run(settings, _few_folds(folds)) or folds.patient.run([_simplest(settings)])
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof import parallel
+from noiseproof.errors import ParameterError
 from noiseproof.learn.ensemble import Ensemble, Member
 from noiseproof.learn.folds import held_out
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Task, Trained
@@ -319,8 +320,11 @@ class Folds:
             return [None] * len(tasks)
         start = time.thread_time()
         models = type(tasks[0].learner).train(self.problem, tasks)
+        name = tasks[0].learner.name
+        if len(models) != len(tasks):
+            raise ParameterError(f"{name}: {len(models)} models for {len(tasks)} tasks")
         said = [
-            model.probabilities(self.problem.features[where])
+            _checked(model.probabilities(self.problem.features[where]), name, len(where), self)
             for model, (where, _) in zip(models, asked, strict=True)
         ]
         each = (time.thread_time() - start) / len(tasks)
@@ -328,6 +332,15 @@ class Folds:
             _Answer(p, each, model if keep else None)
             for p, model, (_, keep) in zip(said, models, asked, strict=True)
         ]
+
+
+def _checked(p: Any, name: str, rows: int, folds: Folds) -> Floats:
+    """Return what a learner says; raise ParameterError if it has another form."""
+    wanted = (rows, folds.problem.classes)
+    if not isinstance(p, np.ndarray) or p.shape != wanted or p.dtype.kind != "f":
+        found = f"{p.dtype} {p.shape}" if isinstance(p, np.ndarray) else type(p).__name__
+        raise ParameterError(f"{name}: expected probabilities, floats {wanted}, got {found}")
+    return p
 
 
 def train_all(problem: Problem, tasks: Sequence[Task]) -> list[Trained]:

@@ -13,7 +13,7 @@ from noiseproof.noise import difficulty, flips
 from noiseproof.noise.clustered import independent, units_of
 from noiseproof.noise.difficulty import Posterior, Rows
 from noiseproof.noise.estimated import NEAR_ZERO, SMALL, Calibration, EstimatedTransition
-from noiseproof.noise.labels import Integers, as_labels, to_array
+from noiseproof.noise.labels import Integers, as_labels, is_listing, to_array
 from noiseproof.noise.matrix import Doubles
 from noiseproof.noise.neighbours import trust
 
@@ -81,8 +81,8 @@ def estimate(
     names, given = _read_labels(labels, K, classes)
     if len(given) != N:
         raise NoiseError(f"{len(given)} labels, but {N} rows of probabilities")
-    if not 0 <= difficult <= 1:
-        raise ParameterError(f"difficult: expected a share from 0 to 1, got {difficult}")
+    if not isinstance(difficult, int | float | np.number) or not 0 <= difficult <= 1:
+        raise ParameterError(f"difficult: expected a share from 0 to 1, got {difficult!r}")
     votes = None if neighbours is None else given[_check_neighbours(neighbours, N)]
     power = trust(given, p, votes)
     rows = difficulty.leading(given, p, votes, power)
@@ -150,6 +150,8 @@ def _read_labels(
     labels: Any, K: int, classes: Sequence[str] | None
 ) -> tuple[tuple[str, ...] | None, Integers]:
     array = _of_one_kind(to_array(labels))
+    if classes is not None and not is_listing(classes):
+        raise NoiseError(f"expected the names of the classes, got {classes!r}")
     names = None if classes is None else tuple(str(name) for name in classes)
     if names is not None and len(names) != K:
         raise NoiseError(f"{len(names)} class names for probabilities of {K} classes")
@@ -209,6 +211,8 @@ def _check_groups(groups: Any, N: int) -> Integers | None:
 def _check_trusted(
     trusted: tuple[Any, Any], names: tuple[str, ...] | None, N: int, K: int
 ) -> tuple[Integers, Integers]:
+    if not isinstance(trusted, Sequence) or len(trusted) != 2:
+        raise NoiseError("expected trusted rows as a pair: their numbers, and their true labels")
     rows, true = to_array(trusted[0]), _of_one_kind(to_array(trusted[1]))
     codes = _codes(true, names) if names and true.dtype.kind in "OUS" else as_labels(true, K)
     if rows.shape != codes.shape or not rows.size:

@@ -1,7 +1,7 @@
 """The noise models of the paper and its literature, as transition matrices."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from noiseproof.errors import NoiseError, did_you_mean
 from noiseproof.known import KNOWN
 from noiseproof.known.groups import next_in_group
-from noiseproof.noise.labels import check_classes
+from noiseproof.noise.labels import check_classes, is_listing
 from noiseproof.noise.transition import TransitionMatrix
 
 Variant = Literal["corrected", "released"]
@@ -79,9 +79,12 @@ def superclass(
             raise NoiseError(f"no super-classes known for {groups!r}; known: {', '.join(grouped)}")
         entry = grouped[groups]
         groups, names = entry.groups, names or entry.classes
+    if not is_listing(groups):
+        raise NoiseError(f"expected the super-class of each class, got {groups!r}")
+    groups = tuple(groups)
     if K not in (None, len(groups)):
         raise NoiseError(f"super-classes of {len(groups)} classes, not {K}")
-    ring = next_in_group(tuple(str(group) for group in groups))
+    ring = next_in_group(tuple(map(str, groups)))
     return _flip(ring, check_rate(rate), check_classes(len(groups)), names)
 
 
@@ -112,7 +115,7 @@ def asymmetric(
     0.184
     """
     rate = check_rate(rate)
-    if variant not in get_args(Variant):
+    if not isinstance(variant, str) or variant not in get_args(Variant):
         raise NoiseError(f"unknown variant {variant!r}{did_you_mean(variant, get_args(Variant))}")
     K, names = split_classes(classes)
     if isinstance(which, str):
@@ -153,9 +156,7 @@ def split_classes(
         return None, None
     if isinstance(classes, int | np.integer):
         return int(classes), None
-    if isinstance(classes, str) or not isinstance(classes, Iterable):
-        raise NoiseError(f"expected the number of classes or their names, got {classes!r}")
-    if getattr(classes, "ndim", 1) != 1:  # an array of one number, or of rows
+    if not is_listing(classes):
         raise NoiseError(f"expected the number of classes or their names, got {classes!r}")
     names = tuple(classes)
     return len(names), names

@@ -1,5 +1,6 @@
 """Conversion of labels: tensors come back as tensors, anything else as arrays."""
 
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -54,6 +55,19 @@ def as_labels(labels: Any, classes: int | None = None) -> Integers:
         place = int(outside.argmax())
         raise TargetError(f"label {array[place]} at position {place} is outside 0..{classes - 1:,}")
     return array.astype(np.int64)
+
+
+def is_listing(values: object) -> bool:
+    """Return whether there are values one after another: not in a text, nor in one number.
+
+    >>> is_listing(["a", "b"]), is_listing("ab"), is_listing(torch.tensor(1))
+    (True, False, False)
+    """
+    return (
+        isinstance(values, Iterable)
+        and not isinstance(values, str | bytes)
+        and getattr(values, "ndim", 1) == 1
+    )
 
 
 def check_classes(K: int) -> int:

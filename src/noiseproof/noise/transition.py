@@ -1,6 +1,6 @@
 """TransitionMatrix: how often samples of one class get the label of another."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +11,7 @@ from torch import Tensor
 from noiseproof.errors import NoiseError
 from noiseproof.noise import sampling
 from noiseproof.noise.corruption import Corruption, receipt
-from noiseproof.noise.labels import Labels, as_labels
+from noiseproof.noise.labels import Labels, as_labels, is_listing, to_array
 from noiseproof.noise.matrix import Doubles, check_matrix, largest_flips, off_diagonal, ratio
 from noiseproof.noise.streams import stream
 
@@ -59,11 +59,14 @@ class TransitionMatrix:
     def __init__(self, matrix: ArrayLike | Tensor, classes: Sequence[str] | None = None) -> None:
         """Check ``matrix`` and keep a read-only copy."""
         checked = check_matrix(matrix)
-        if isinstance(classes, str) or not isinstance(classes, Iterable | None):
+        if classes is not None and not is_listing(classes):
             raise NoiseError(f"expected the names of the classes, got {classes!r}")
         names = None if classes is None else tuple(str(name) for name in classes)
         if names is not None and len(names) != len(checked):
             raise NoiseError(f"{len(names)} class names for a matrix of {len(checked)} classes")
+        if names is not None and len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise NoiseError(f"expected classes of different names, got {twice!r} twice")
         object.__setattr__(self, "matrix", checked)
         object.__setattr__(self, "classes", names)
 
@@ -93,10 +96,12 @@ class TransitionMatrix:
         >>> TransitionMatrix([[0.75, 0.25], [0.25, 0.75]]).rate_under([3, 1])
         0.25
         """
-        weights = np.asarray(prior, dtype=np.float64)
-        good = weights.shape == (len(self),) and bool((weights >= 0).all()) and weights.sum() > 0
+        weights = to_array(prior)
+        good = weights.dtype.kind in "biuf" and weights.shape == (len(self),)
+        good = good and bool((weights >= 0).all()) and weights.sum() > 0
         if not good or not np.isfinite(weights.sum()):
             raise NoiseError(f"expected {len(self)} class frequencies, none negative, not all zero")
+        weights = weights.astype(np.float64)
         wrong = off_diagonal(self.matrix).sum(axis=1)
         return float(weights @ wrong / weights.sum())
 
@@ -106,6 +111,8 @@ class TransitionMatrix:
         >>> TransitionMatrix([[0.6, 0.3, 0.1], [0, 1, 0], [0.2, 0.3, 0.5]]).strongest_confusion(2)
         1
         """
+        if not isinstance(i, int | np.integer) or not 0 <= i < len(self):
+            raise NoiseError(f"expected a class from 0 to {len(self) - 1}, got {i!r}")
         row = off_diagonal(self.matrix)[i]
         return int(row.argmax()) if row.any() else None
 
@@ -118,6 +125,8 @@ class TransitionMatrix:
         >>> TransitionMatrix([[0.4, 0.5, 0.1], [0, 1, 0], [0.2, 0.3, 0.5]]).confusions()
         [Confusion(true=0, given=1, level=0.8)]
         """
+        if not isinstance(at_most, int | float | np.number):
+            raise NoiseError(f"expected `at_most` to be a number, got {at_most!r}")
         listed = []
         for i in np.flatnonzero(self.clean_levels <= at_most):
             level = ratio(self.matrix[i, i], self.matrix[i])
@@ -140,6 +149,8 @@ class TransitionMatrix:
         array([[5, 5],
                [0, 0]])
         """
+        if not isinstance(exact, bool | np.bool_):
+            raise NoiseError(f"expected `exact` to be true or false, got {exact!r}")
         true = as_labels(labels, len(self))
         draw = sampling.exact if exact else sampling.independent
         noisy = draw(self.matrix, true, stream(seed, "noise"))

@@ -205,7 +205,7 @@ def _noise(
     T = noise if isinstance(noise, TransitionMatrix) else noise.transition
     if T is None:
         raise TheoryError(f"noise {noise} has no transition matrix to hold a loss against")
-    if classes not in (None, len(T)):
+    if classes is not None and at_least_two(classes) != len(T):
         raise TheoryError(f"noise of {len(T)} classes, but `classes` is {classes}")
     return T, repr(noise) if noise is T else str(noise), len(T)
 

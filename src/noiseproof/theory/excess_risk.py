@@ -1,9 +1,9 @@
 """The excess-risk bound: how far the loss controls the error of the classifier."""
 
 import math
-import operator
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,6 +14,7 @@ from noiseproof.theory.interval import as_pointwise, ends
 from noiseproof.theory.surroundings import undisturbed
 
 _POINTS = 8
+_MOST = 1_000_000  # problems
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,12 @@ def check_excess_risk(loss: Loss | str, problems: int = 1000, seed: int = 0) -> 
         Theorem 2.
     """
     loss = as_pointwise(loss, "the excess-risk bound")
-    if problems < 1:
-        raise TheoryError(f"expected `problems` >= 1, got {problems}")
+    if not _is_whole(problems) or not 1 <= problems <= _MOST:
+        raise TheoryError(f"expected 1 to {_MOST:,} `problems`, got {problems!r}")
+    if not _is_whole(seed) or not 0 <= seed < 2**63:
+        raise TheoryError(f"expected `seed` to be a whole number >= 0, got {seed!r}")
     constant = excess_risk_constant(loss)
-    generator = torch.Generator().manual_seed(operator.index(seed))
+    generator = torch.Generator().manual_seed(int(seed))
 
     def draw(scale: float) -> Tensor:
         shape = (problems, _POINTS)
@@ -107,3 +110,7 @@ def check_excess_risk(loss: Loss | str, problems: int = 1000, seed: int = 0) -> 
         violations=int(violated.sum()),
         holds=not bool(violated.any()),
     )
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)

@@ -31,8 +31,18 @@ def _symmetric_noise(a: "Audit") -> str:
     if a.max_symmetric_rate <= 0:
         return "tolerates no symmetric noise"
     if a.max_symmetric_rate >= (a.classes - 1) / a.classes:
-        return f"tolerates all symmetric noise below {a.max_symmetric_rate:.3g} {with_classes}"
-    return f"tolerates symmetric noise up to {a.max_symmetric_rate:.3f} {with_classes}"
+        return f"tolerates all symmetric noise below {_rate(a.max_symmetric_rate)} {with_classes}"
+    return f"tolerates symmetric noise up to {_rate(a.max_symmetric_rate, '.3f')} {with_classes}"
+
+
+def _rate(value: float, form: str = ".3g") -> str:
+    """Write a rate with as many digits as it takes to be below 1.
+
+    >>> _rate(0.8), _rate(0.99996)
+    ('0.8', '0.99996')
+    """
+    text = f"{value:{form}}"
+    return text if float(text) < 1 else f"{value:.6g}"
 
 
 def _calibrated(a: "Audit") -> str:

@@ -91,13 +91,16 @@ def restore(
     network.load_state_dict(weights)
     settings = optimiser.state_dict()["param_groups"]
     parameters = [one for group in optimiser.param_groups for one in group["params"]]
+    buffers = {}
     for number, parameter in enumerate(parameters if settings[0]["momentum"] else ()):
         kept = state["state"][number]["momentum_buffer"]
         if (kept.shape, kept.dtype) != (parameter.shape, parameter.dtype):
             raise UnfitError
         if finite and not are_numbers({"kept": kept}):
             raise UnfitError
-    optimiser.load_state_dict({"state": state["state"], "param_groups": settings})
+        # A copy: elements of a tensor in a file may share their memory, and steps write to it.
+        buffers[number] = {"momentum_buffer": torch.empty_like(parameter).copy_(kept)}
+    optimiser.load_state_dict({"state": buffers, "param_groups": settings})
 
 
 def _is_whole(state: State) -> bool:

@@ -1,0 +1,75 @@
+"""Whatever is handed to a public function: an answer, or one line of ours about what is wrong."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+import noiseproof as nf
+
+ODD = {
+    "None": None, "text": "x", "empty text": "", "five": 5, "minus one": -1, "half": 2.5,
+    "nan": float("nan"), "inf": float("inf"), "huge": 10**30, "true": True, "bytes": b"x",
+    "empty list": [], "ragged": [[1], [2, 3]], "dict": {1: 2}, "set": {1}, "object": object(),
+    "array": np.array([1, 2]), "matrix": np.eye(3), "no numbers": np.array(["a", "b"]),
+    "tensor": torch.ones(2), "scalar tensor": torch.tensor(1), "type": int, "pair": (1, 2),
+}  # fmt: skip
+
+T = nf.noise.symmetric(3, 0.4)
+LABELS = np.arange(60) % 3
+P = np.full((60, 3), 0.1) + 0.7 * np.eye(3)[LABELS]
+LOGITS, TARGET = torch.randn(4, 3), torch.tensor([0, 1, 2, 0])
+CALLS = {
+    "loss": (nf.loss, {"text": "AGCE(a=1, q=0.5)"}),
+    "AGCE": (nf.AGCE, {"a": 1, "q": 0.5, "reduction": "mean", "weight": None, "ignore_index": 0,
+                       "label_smoothing": 0.0}),
+    "SCE": (nf.SCE, {"alpha": 1, "beta": 1, "A": -4}),
+    "Normalized": (nf.Normalized, {"base": nf.CE()}),
+    "called": (nf.CE(), {"input": LOGITS, "target": TARGET, "sample_weight": torch.ones(4)}),
+    "called, not pointwise": (nf.NCE(), {"input": LOGITS, "target": TARGET}),
+    "derivatives": (nf.CE().derivatives, {"scores": LOGITS, "target": TARGET}),
+    "linear_loss": (nf.linear_loss, {"hidden": torch.randn(4, 2), "weight": torch.randn(3, 2),
+                                     "target": TARGET, "loss": nf.CE(), "bias": None}),
+    "paper_loss": (nf.paper_loss, {"method": "GCE", "dataset": "mnist"}),
+    "asymmetry_ratio": (nf.asymmetry_ratio, {"loss": "CE"}),
+    "is_symmetric": (nf.is_symmetric, {"loss": "CE", "classes": 3}),
+    "is_asymmetric": (nf.is_asymmetric, {"loss": "MAE", "weights": [0.6, 0.4]}),
+    "minimise_risk": (nf.minimise_risk, {"loss": "MAE", "weights": [0.6, 0.4]}),
+    "calibration": (nf.calibration, {"loss": "MAE"}),
+    "check_excess_risk": (nf.check_excess_risk, {"loss": "MAE", "problems": 10, "seed": 0}),
+    "audit": (nf.audit, {"loss": "CE", "classes": 3, "noise": T}),
+    "recommend": (nf.recommend, {"noise": "symmetric:0.4", "classes": 3, "margin": 1.5,
+                                 "dataset": None, "accuracy": None}),
+    "symmetric": (nf.noise.symmetric, {"K": 3, "rate": 0.2, "classes": None}),
+    "pair_flip": (nf.noise.pair_flip, {"K": 3, "rate": 0.2}),
+    "superclass": (nf.noise.superclass, {"groups": [0, 0, 1], "rate": 0.2, "classes": None}),
+    "asymmetric": (nf.noise.asymmetric, {"which": "mnist", "rate": 0.2, "classes": None,
+                                         "variant": "corrected"}),
+    "parse": (nf.noise.parse, {"text": "symmetric:0.2", "classes": 3}),
+    "TransitionMatrix": (nf.noise.TransitionMatrix, {"matrix": np.eye(3), "classes": None}),
+    "rate_under": (T.rate_under, {"prior": [1, 1, 1]}),
+    "strongest_confusion": (T.strongest_confusion, {"i": 0}),
+    "confusions": (T.confusions, {"at_most": 1.0}),
+    "corrupt": (T.corrupt, {"labels": LABELS, "seed": 1, "exact": False}),
+    "estimate": (nf.noise.estimate, {"labels": LABELS, "probabilities": P, "classes": None,
+                                     "neighbours": None, "trusted": None, "groups": None,
+                                     "difficult": 0.0}),
+}  # fmt: skip
+CASES = [(name, argument) for name, (_, given) in CALLS.items() for argument in given]
+
+
+def complaint(call, given):
+    try:
+        call(**given)
+    except nf.errors.NoiseproofError as error:
+        return str(error)
+    return "none at all"
+
+
+@pytest.mark.parametrize(("name", "argument"), CASES, ids=[" ".join(case) for case in CASES])
+def test_an_answer_or_one_line(name, argument):
+    call, given = CALLS[name]
+    call(**given)
+    for what, odd in ODD.items():
+        assert re.fullmatch(".{6,2100}", complaint(call, given | {argument: odd})), what
