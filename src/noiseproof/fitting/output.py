@@ -49,8 +49,6 @@ def write(fitted: "Fitted", folder: Path, force: bool = False) -> list[str]:
                 raise
             except Exception as error:
                 (made / name).unlink(missing_ok=True)
-                missing.append(
-                    f"{name} could not be made, a mistake in noiseproof; please report it: "
-                    f"{type(error).__name__}: {error}"
-                )
+                why = f"{type(error).__name__}: {error}"
+                missing.append(f"{name} could not be made, please report it: {why}")
     return missing
