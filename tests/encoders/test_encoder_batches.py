@@ -87,6 +87,35 @@ def test_pictures_that_share_a_scale_are_encoded_one_by_one(tmp_path):
     assert load(str(tmp_path / "net.onnx"), PICTURES).batch == 1
 
 
+@pytest.mark.parametrize("language", ["the very good film", "很 好 电影 坏"])
+def test_texts_that_share_a_scale_are_encoded_one_by_one(tmp_path, language):
+    from onnx import TensorProto, helper, numpy_helper
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    known = ["[PAD]", "[UNK]", *language.split()]
+    made = Tokenizer(models.WordLevel({w: i for i, w in enumerate(known)}, unk_token="[UNK]"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    made.save(str(tmp_path / "tokenizer.json"))
+    table = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
+    table[4] *= 100  # all others are small beside it
+    steps = (
+        ("Gather", ["table", "input_ids"], ["found"]),
+        ("DynamicQuantizeLinear", ["found"], ["whole", "scale", "zero"]),
+        ("DequantizeLinear", ["whole", "scale", "zero"], ["states"]),
+    )
+    graph = helper.make_graph(
+        [helper.make_node(*step) for step in steps], "quantised",
+        [helper.make_tensor_value_info(name, TensorProto.INT64, ["n", "t"])
+         for name in ("input_ids", "attention_mask")],
+        [helper.make_tensor_value_info("states", TensorProto.FLOAT, ["n", "t", 4])],
+        initializer=[numpy_helper.from_array(table, "table")],
+    )  # fmt: skip
+    save_onnx(graph, tmp_path / "net.onnx")
+    described = {"encodes": "texts", "size": 16, "tokenizer": "tokenizer.json"}
+    (tmp_path / "net.json").write_text(json.dumps(described))
+    assert load(str(tmp_path / "net.onnx"), TEXTS).batch == 1
+
+
 @pytest.mark.parametrize("beside", [True, False])
 def test_weights_in_a_second_file_are_refused_wherever_one_stands(tmp_path, monkeypatch, beside):
     # They are in no hash: other weights would pass for the encoder of a model, or of the cache.

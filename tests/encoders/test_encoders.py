@@ -15,6 +15,7 @@ from tiny_encoders import fresh, onnx_means, onnx_words, picture_folder, text_fo
 from noiseproof.encoders import choose, hub, lite0
 from noiseproof.encoders.choose import Facts, load
 from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity
+from noiseproof.encoders.huggingface import hash_of
 from noiseproof.errors import DataError, MissingExtraError, ParameterError
 from noiseproof.models.efficientnet_lite0 import EfficientNetLite0
 
@@ -342,6 +343,42 @@ def test_weights_that_are_in_no_hash_are_refused(tmp_path, where, safe):
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(DataError, match=f"some of its weights are in '{inside}'"):
         load(str(folder), TEXTS)
+
+
+@pytest.mark.parametrize("key", ["fast_tokenizer_files", "tokenizer_file", "vocab_file"])
+@pytest.mark.parametrize("where", ["../elsewhere/tokenizer.4.0.json", "tokens.odd"])
+def test_files_of_a_tokenizer_that_are_in_no_hash_are_refused(tmp_path, key, where):
+    folder = text_folder(tmp_path / "bert")
+    about = json.loads((folder / "tokenizer_config.json").read_text())
+    value = ["tokenizer.json", where] if key.endswith("s") else where
+    (folder / "tokenizer_config.json").write_text(json.dumps(about | {key: value}))
+    if not key.endswith("s"):
+        load(str(folder), TEXTS)  # of a file that is not there, nothing is read
+    other = folder / where
+    other.parent.mkdir(exist_ok=True)
+    other.write_bytes((folder / "tokenizer.json").read_bytes())
+    with pytest.raises(DataError, match=f"its tokenizer reads '{where}'"):
+        load(str(folder), TEXTS)
+
+
+def test_every_file_that_a_tokenizer_may_read_is_in_the_hash(tmp_path):
+    import transformers
+    from transformers.tokenization_utils_base import PreTrainedTokenizerBase
+
+    folder = text_folder(tmp_path / "bert")
+    kinds = [getattr(transformers, name) for name in dir(transformers) if "Tokenizer" in name]
+    names = {
+        name
+        for kind in kinds
+        if isinstance(kind, type) and issubclass(kind, PreTrainedTokenizerBase)
+        for name in (kind.vocab_files_names or {}).values()
+    }
+    assert len(names) > 5
+    before = hash_of(folder)
+    for name in names - {file.name for file in folder.iterdir()}:
+        (folder / name).write_text("x")
+        assert hash_of(folder) != before, name
+        (folder / name).unlink()
 
 
 def test_weights_in_several_files_of_the_folder_are_read(tmp_path):

@@ -178,8 +178,9 @@ def test_gzip_and_parquet(home, tmp_path):
         lambda k: k * -5,
         lambda k: pd.Categorical(np.array(["=a", "-b", "c"])[k]),
         lambda k: np.array([b"a", b"b", b"c"], dtype=object)[k],
+        lambda k: pd.array(np.array(list("abc"))[k], dtype=pd.ArrowDtype(pa.large_string())),
     ],
-    ids=["float", "date", "negative", "category", "bytes"],
+    ids=["float", "date", "negative", "category", "bytes", "large"],
 )
 def test_proposals_for_labels_of_any_type(tmp_path, typed):
     codes = pd.factorize(FRAME["kind"])[0]
@@ -189,11 +190,24 @@ def test_proposals_for_labels_of_any_type(tmp_path, typed):
     fitted.save(folder)
     made = clean(path, out, fit=folder, proposals=0.25)
     assert len(made.changes) == len(fitted.suspects) > 0
-    found = pd.read_parquet(out)["kind"][fitted.suspects["row"]].to_numpy()
+    found = pd.read_parquet(out)["kind"].to_numpy()[fitted.suspects["row"]]
     wanted = fitted.suspects["proposed_label"]
     assert [str(v.decode() if isinstance(v, bytes) else v) for v in found] == [
         str(v) for v in wanted.to_numpy()
     ]
+
+
+def test_labels_that_are_views_of_texts(tmp_path):
+    path, out, folder = (tmp_path / name for name in ("a.parquet", "b.parquet", "a-fit"))
+    table = pa.Table.from_pandas(FRAME)
+    at, views = table.column_names.index("kind"), pa.array(FRAME["kind"], pa.string_view())
+    parquet.write_table(table.set_column(at, "kind", views), path)
+    fit(path, "kind", **QUICK).save(folder)
+    made = clean(path, out, fit=folder, proposals=0.25)
+    before, after = (parquet.read_table(p)["kind"] for p in (path, out))
+    assert before.type == after.type
+    pairs = zip(before.to_pylist(), after.to_pylist(), strict=True)
+    assert sum(one != other for one, other in pairs) == len(made.changes) > 0
 
 
 @pytest.mark.parametrize("ordered", [True, False])

@@ -344,3 +344,30 @@ def test_what_was_fitted_to_an_extreme_shape_is_saved_loaded_and_copied(
     assert np.array_equal(copy.deepcopy(model).probabilities(X), p)
     model.save(tmp_path)
     assert np.array_equal(kind.trained.load(tmp_path).probabilities(X), p)
+
+
+@pytest.mark.parametrize("columns", [2, 40])  # by distance, and by direction
+@ONE_EACH
+def test_a_row_is_predicted_alike_alone_and_among_others(kind, columns):
+    """Also where many rows are equal, so that distances between them are rounding."""
+    rng = np.random.default_rng([2, columns])
+    X = (rng.integers(0, 4, (600, columns)) * rng.uniform(0.1, 0.5, columns)).astype(np.float32)
+    labels = rng.integers(0, CLASSES, 600)
+    if not kind.suits(Shape(10_000, columns, CLASSES, sparse=False)):
+        X = sparse.csr_matrix(X)
+    of = problem(X, labels)
+    (learner, *_) = kind.first(of.shape)
+    model = train(Task(learner, of.weights), of)
+    every = model.probabilities(X)
+    for rows in ([5], [599], [0, 300], list(range(257)), list(range(599, -1, -1))):
+        np.testing.assert_allclose(model.probabilities(X[rows]), every[rows], atol=1e-5)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 5, 9, 12])
+@ONE_EACH
+def test_a_handful_of_rows_with_a_weight_is_enough(kind, rows):
+    X, labels = data(kind, 60)
+    weights = np.zeros(60, dtype=np.float32)
+    weights[:rows] = 1
+    p = train(Task(first(kind), weights), problem(X, labels)).probabilities(X)
+    assert np.isfinite(p).all()

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.words import Words, words
+from noiseproof.prepare.words import Words, count_words, words
 
 N = 200
 
@@ -43,6 +43,30 @@ def test_text_without_spaces_is_told_apart(good, bad, filler):
     features, X = prepare(table(review=made), notes=notes)
     assert features.texts == ("review",)
     assert LogisticRegression().fit(X[:100], y[:100]).score(X[100:], y[100:]) > 0.95
+
+
+KANA = "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワ"
+HALF = "ｱｲｳｴｵｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾅﾆﾇﾈﾉﾊﾋﾌﾍﾎﾏﾐﾑﾒﾓﾔﾕﾖﾗﾘﾙﾚﾛﾜ"
+
+
+def test_kana_of_half_width_are_kana():
+    numbers = np.random.default_rng(0)
+    full = ["".join(numbers.choice(list(KANA), 20)) for _ in range(N)]
+    half = [text.translate(str.maketrans(KANA, HALF)) for text in full]
+    (one, X), (other, Z) = (prepare(table(review=texts)) for texts in (full, half))
+    assert one.texts == other.texts == ("review",)
+    assert (X != Z).nnz == 0
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["ก", "ກ", "ཀ", "က", "ក", "ᥐ", "ᦀ", "ᨠ", "ᬓ", "あ", "ㄅ", "一", "ꀀ", "ꦄ", "ꪀ", "𗀀", "𠀀"],
+)
+def test_every_script_without_spaces_is_read_by_characters(first):
+    letters = [chr(ord(first) + step) for step in range(20)]
+    text = "".join(letters)
+    assert 10 <= count_words(text) < 13  # some are two, decomposed
+    assert {letters[0], letters[0] + letters[1]} <= set(words(text))
 
 
 def test_short_names_without_spaces_are_categories():

@@ -5,7 +5,7 @@ Fourier transforms, positions counted from the left), or share one scale among a
 quantisation). Such a network gets one input at a time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,22 @@ from numpy.typing import NDArray
 Vectors = NDArray[np.float32]
 #: Rounding changes a vector by less, as a share of its largest number.
 ROUNDING = 1e-4
+#: Words of the vocabulary to try.
+WORDS = 20
 
 
-def text_batch(encode: Callable[[list[str]], Vectors], most: int) -> int:
-    """Return how many texts to encode at a time: ``most``, or 1."""
-    return most if _is_independent(encode, ["a text"], ["a text", "a longer text " * 9]) else 1
+def text_batch(encode: Callable[[list[str]], Vectors], most: int, vocabulary: Iterable[str]) -> int:
+    """Return how many texts to encode at a time: ``most``, or 1.
+
+    Args:
+        encode: makes vectors of texts.
+        most: so many, unless it mixes them.
+        vocabulary: pieces of words that it knows; all words that it does not know are the same.
+    """
+    known = sorted(vocabulary)
+    some = known[:: max(1, len(known) // WORDS)]
+    pairs = ["a text", "a longer text " * 9], [" ".join(some[::2]), " ".join(some[1::2] * 2)]
+    return most if all(_is_independent(encode, pair) for pair in pairs) else 1
 
 
 def picture_batch(encode: Callable[[Any], Vectors], size: int, most: int) -> int:
@@ -27,16 +38,20 @@ def picture_batch(encode: Callable[[Any], Vectors], size: int, most: int) -> int
         return 1
     two = np.random.default_rng(0).integers(0, 256, (2, 3, size, size), np.uint8)
     two[0] //= 4
-    return most if _is_independent(encode, two[:1], two) else 1
+    return most if _is_independent(encode, two) else 1
 
 
-def _is_independent(encode: Callable[[Any], Vectors], alone: Any, beside: Any) -> bool:
+def _is_independent(encode: Callable[[Any], Vectors], pair: Any) -> bool:
+    """Return whether each of two inputs gets the vector that it gets alone."""
     try:
-        one, two = encode(alone)[0], encode(beside)
+        alone = np.concatenate([encode(pair[:1]), encode(pair[1:])])
+        together = encode(pair)
     except Exception:  # of many kinds: the network takes no two inputs
         return False
-    apart = np.abs(two[0] - one).max(initial=0)
-    return len(two) == 2 and bool(apart <= ROUNDING * np.abs(one).max(initial=0))
+    if together.shape != alone.shape:
+        return False
+    apart = np.abs(together - alone).max(axis=1, initial=0)
+    return bool((apart <= ROUNDING * np.abs(alone).max(axis=1, initial=0)).all())
 
 
 def of_tokens(

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -152,7 +152,7 @@ def held() -> list[Held]:
     """Return what the cache holds, the largest first."""
     found = []
     for folder in _folders():
-        size = sum(path.stat().st_size for path in _chunks(folder))
+        size = sum(facts.st_size for facts, _ in _known(folder))
         try:
             files.check_plain(folder / ABOUT)
             about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
@@ -165,7 +165,7 @@ def held() -> list[Held]:
 
 def clear(keep: int = 0) -> int:
     """Remove the oldest files until ``keep`` bytes are left; return how many bytes went."""
-    known = [(path.stat(), path) for folder in _folders() for path in _chunks(folder)]
+    known = [pair for folder in _folders() for pair in _known(folder)]
     total = sum(facts.st_size for facts, _ in known)
     gone = 0
     for facts, path in sorted(known, key=lambda pair: pair[0].st_mtime):
@@ -198,6 +198,13 @@ def _folders() -> list[Path]:
         )
     except OSError:
         return []
+
+
+def _known(folder: Path) -> Iterator[tuple[os.stat_result, Path]]:
+    """Yield the files of embeddings with their facts; another process may have removed some."""
+    for path in _chunks(folder):
+        with suppress(OSError):
+            yield path.stat(), path
 
 
 def _chunks(folder: Path) -> list[Path]:

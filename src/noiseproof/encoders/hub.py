@@ -8,7 +8,7 @@ from noiseproof.errors import DataError
 from noiseproof.extras import need
 
 #: The files that loading reads: no code.
-PATTERNS = ("*.json", "*.txt", "*.model")
+PATTERNS = ("*.json", "*.txt", "*.model", "*.codes", "*.spm", "*.tokenizer", "*.tiktoken", "*.bpe")
 #: The weights, the better first: pickles are fetched only where there are no safetensors, and
 #: loaded without running them.
 WEIGHTS = ("*.safetensors", "pytorch_model*.bin")

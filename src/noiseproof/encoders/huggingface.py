@@ -4,9 +4,11 @@ import json
 import re
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from torch.nn import functional as F
 
 from noiseproof.encoders.batches import of_tokens, picture_batch, text_batch
 from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity, digest
-from noiseproof.encoders.hub import local_folder
+from noiseproof.encoders.hub import PATTERNS, local_folder
 from noiseproof.errors import DataError
 from noiseproof.extras import need
 from noiseproof.files import check_plain
@@ -42,9 +44,11 @@ class TextEncoder:
         from transformers import AutoTokenizer
 
         self.lock = threading.Lock()
+        _check_tokenizer(folder, _names(_json(folder / "tokenizer_config.json")))
         self.tokenizer = AutoTokenizer.from_pretrained(
             folder, trust_remote_code=False, local_files_only=True
         )
+        _check_tokenizer(folder, self.tokenizer.vocab_files_names.values())
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         # On the left it would move the positions of a text by the length of its neighbours.
@@ -62,7 +66,7 @@ class TextEncoder:
         self.size = size or min(limit for limit in limits if limit and limit > 0)
         width = self._run(self._tokens(["a text"])).shape[1]
         self.identity = Identity(name, hash_of(folder), TEXTS, self.size, width)
-        self.batch = text_batch(self.encode, 32)
+        self.batch = text_batch(self.encode, 32, self.tokenizer.get_vocab())
 
     def encode(self, batch: Any) -> NDArray[np.float32]:
         """Return a vector of length 1 for each text."""
@@ -157,6 +161,8 @@ def load(
             return kind(folder, name, size)
         except DataError:
             raise
+        except UnpicklingError:  # torch would advise to load it all the same
+            raise DataError(f"{folder}: cannot be used as an encoder (no plain tensors)") from None
         except Exception as error:  # of many kinds, all from files that do not fit
             said = " ".join(str(error).split())[:200] or type(error).__name__
             raise DataError(f"{folder}: cannot be used as an encoder ({said})") from None
@@ -171,7 +177,7 @@ def _hashed(folder: Path) -> set[str]:
     names = sorted(path.name for path in folder.iterdir() if path.is_file())
     weights = [name for name in names if name.endswith(".safetensors")]
     weights = weights or [name for name in names if name.endswith(".bin")]
-    return {*weights, *(name for name in names if name.endswith((".json", ".txt", ".model")))}
+    return {*weights, *(name for name in names if any(fnmatch(name, one) for one in PATTERNS))}
 
 
 def _check_weights(folder: Path, described: dict[str, Any], single: str) -> None:
@@ -192,6 +198,24 @@ def _check_weights(folder: Path, described: dict[str, Any], single: str) -> None
             raise DataError(
                 f"{folder}: some of its weights are in {name!r}; all of them must be .safetensors, "
                 "or all .bin, in the folder itself"
+            )
+
+
+def _names(described: dict[str, Any]) -> Iterator[object]:
+    """Yield the files that a description of a tokenizer names."""
+    for key, value in described.items():
+        if key.endswith(("_file", "_files")):
+            yield from value if isinstance(value, list) else [value]
+
+
+def _check_tokenizer(folder: Path, names: Iterable[object]) -> None:
+    """Refuse files of a tokenizer that are in no hash: they may be of any folder and any kind."""
+    hashed = _hashed(folder)
+    for name in names:
+        if isinstance(name, str) and name not in hashed and (folder / name).is_file():
+            raise DataError(
+                f"{folder}: its tokenizer reads {name!r}; expected only {', '.join(PATTERNS)} in "
+                "the folder itself"
             )
 
 

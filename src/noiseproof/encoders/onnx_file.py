@@ -57,7 +57,11 @@ class OnnxEncoder:
         if encodes == PICTURES:
             self.batch = picture_batch(self.encode, size, 32)
         else:  # one that is not told which tokens are padding must not see any
-            self.batch = text_batch(self.encode, 32) if "attention_mask" in self.inputs else 1
+            self.batch = (
+                text_batch(self.encode, 32, tokenizer.get_vocab())
+                if "attention_mask" in self.inputs
+                else 1
+            )
 
     def encode(self, batch: Any) -> NDArray[np.float32]:
         """Return the output of the network, one vector for each input."""
@@ -133,7 +137,9 @@ def load(
             if tokenizer.padding is None:
                 tokenizer.enable_padding()
         providers = ["CPUExecutionProvider"]
-        session = onnxruntime.InferenceSession(content, options, providers=providers)
+        session = onnxruntime.InferenceSession(
+            content, options, providers=providers, enable_fallback=0
+        )
         name = str(path.resolve())
         return OnnxEncoder(session, described, tokenizer, name, digest(hashed))
     except Exception as error:  # of many kinds, all from a file that does not fit

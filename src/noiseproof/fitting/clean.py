@@ -179,7 +179,12 @@ def _parquet(
     for row, name in new.items():  # a corrected label is that of the first row of its class
         taken[row] = np.flatnonzero(codes == code[name])[0]
     # Categories stay as they are: their order may mean something, and all may be asked for.
-    made = table.column(at).unify_dictionaries().take(taken)
+    column = table.column(at).unify_dictionaries()
+    try:
+        made = column.take(taken)
+    except pa.ArrowNotImplementedError:  # of views of texts
+        values = column.to_pylist()
+        made = pa.chunked_array([pa.array([values[row] for row in taken], type=column.type)])
     stream = io.BytesIO()
     as_before = bool(long) and not others
     parquet.write_table(

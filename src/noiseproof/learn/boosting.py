@@ -23,6 +23,8 @@ FILE = "booster.txt"
 #: The share of rows held out for early stopping.
 HELD_OUT = 0.15
 LEAST_HELD_OUT = 10
+#: Of fewer rows, each round takes all: of one row, LightGBM would take none and fail.
+LEAST_BAGGED = 10
 #: Boosting stops after this many rounds without a gain.
 PATIENCE = 8
 #: Trees in all: with K classes a round grows K of them.
@@ -171,9 +173,10 @@ def _boost(problem: Problem, task: Task) -> Trained:
     if stopping is not inside:
         inside = ~stopping  # too few rows to hold any out: train on all of them
     seed = int(stream(problem.seed, f"boosting trees {task.start}").integers(2**31))
+    few = int((~inside).sum()) < LEAST_BAGGED
     parameters: dict[str, Any] = {
         "num_class": len(known), "num_leaves": learner.leaves, "learning_rate": learner.rate,
-        "min_child_samples": 20, "feature_fraction": 0.7, "bagging_fraction": 0.8,
+        "min_child_samples": 20, "feature_fraction": 0.7, "bagging_fraction": 1.0 if few else 0.8,
         "bagging_freq": 1, "max_bin": 63, "seed": seed, "num_threads": 1, "verbosity": -1,
         "deterministic": True, "force_row_wise": True, "metric": "none",
         "objective": "multiclass",

@@ -19,6 +19,8 @@ MOST_ROWS = 20_000
 #: From this many columns on that are not constant, compare directions only (cosine).
 WIDE = 32
 BLOCK = 256
+#: Squares of distances that are smaller than this share of the squares of both rows are rounding.
+ROUNDING = 1e-6
 #: A neighbour at distance 0 counts 1, and the farthest of the k counts exp(-SPREAD).
 SPREAD = 2.0
 
@@ -55,12 +57,18 @@ class NeighboursModel(ArrayModel):
         for start in range(0, len(out), BLOCK):
             part = slice(start, start + BLOCK)
             x = torch.from_numpy(directed(matrix.scaled(part), self.cosine))
-            far = torch.addmm(squares, x, rows.t(), alpha=-2).add_(x.square().sum(1, keepdim=True))
-            out[part] = self._vote(far, labels).numpy()
+            n = len(x)
+            # Always a whole block: of another number of rows, a product is rounded differently,
+            # and which of several equal rows are the nearest would depend on the rows beside.
+            x = torch.cat([x, x.new_zeros(BLOCK - n, x.shape[1])])
+            sums = squares + x.square().sum(1, keepdim=True)
+            far = torch.addmm(sums, x, rows.t(), alpha=-2)
+            far[far < ROUNDING * sums] = 0
+            out[part] = self._vote(far, labels)[:n].numpy()
         return out
 
     def _vote(self, far: Tensor, labels: Tensor) -> Tensor:
-        distance, index = far.clamp_min_(0).topk(min(self.k, far.shape[1]), largest=False)
+        distance, index = far.topk(min(self.k, far.shape[1]), largest=False)
         count = torch.exp(-SPREAD * distance / distance[:, -1:].clamp_min(1e-12))
         votes = torch.einsum("bk,bkc->bc", count, labels[index])
         # Give every class a hundredth of a vote, so that no probability is 0.

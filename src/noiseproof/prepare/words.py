@@ -17,10 +17,13 @@ from noiseproof.prepare.values import text_of
 #: The most frequent words and pairs of words that are kept.
 MOST = 50_000
 #: Scripts that put no spaces between words, as ranges of characters: Thai, Lao, Tibetan, Myanmar,
-#: Khmer, kana, Bopomofo, Han and its extensions.
+#: Khmer; Tai Le, Tai Lue, Tai Tham, Balinese; kana, Bopomofo, Han; Yi, Javanese, Tai Viet; Tangut,
+#: more kana, Nushu; the extensions of Han.
 UNSPACED = (
-    "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u312f\u31a0-\u31ff"
-    "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u1b00-\u1b7f"
+    "\u3005-\u3007\u3040-\u312f\u31a0-\u31ff\u3400-\u9fff\ua000-\ua4cf\ua980-\ua9ff"
+    "\uaa60-\uaadf\uf900-\ufaff\U00017000-\U00018dff\U0001b000-\U0001b2ff"
+    "\U00020000-\U0003ffff"
 )
 #: Emoji, arrows, stars and other signs that say something.
 SIGNS = "\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
@@ -121,6 +124,7 @@ def count_words(text: str) -> float:
     >>> count_words("a fine film"), count_words("这部电影很好看"), count_words("👍👍 🎬")
     (3.0, 3.5, 3.0)
     """
+    text = _folded(text)
     unspaced = sum(len(run) for run in _unspaced().findall(text))
     signs = sum(len(run) for run in _signs().findall(text))
     return unspaced / 2 + signs + len(_spaced(text).split())
@@ -128,7 +132,7 @@ def count_words(text: str) -> float:
 
 def has_long_words(texts: Sequence[str]) -> bool:
     """Return whether most characters are in words too long to be words."""
-    lengths = [len(word) for text in texts[:1000] for word in _spaced(text).split()]
+    lengths = [len(word) for text in texts[:1000] for word in _spaced(_folded(text)).split()]
     return sum(n for n in lengths if n > LONG_WORD) > 0.5 * sum(lengths)
 
 
@@ -201,6 +205,8 @@ def _with_pairs(words: list[str]) -> list[str]:
 
 def _folded(text: str) -> str:
     """Return a text in lower case, full-width and composed letters brought to one form."""
+    if text.isascii():
+        return text.lower()
     return re.sub(COLOURED, "", unicodedata.normalize("NFKC", text).lower())
 
 
