@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -300,3 +302,13 @@ def test_what_was_not_tried_is_told(capsys, tmp_path, monkeypatch):
     pd.concat([frame] * 2).to_csv("m.csv", index=False)
     _, out, _ = run(capsys, "fit", "m.csv", "--label", "y", "--minutes", "0")
     assert "the time was up before everything was tried; --minutes allows more" in out
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+@pytest.mark.parametrize("stream", ["stderr", "stdout"])
+def test_a_stream_that_takes_nothing_is_exit_code_2(stream):
+    arguments = ["nope"] if stream == "stderr" else ["audit", "CE"]
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "noiseproof", *arguments]
+        streams = {"stderr": subprocess.PIPE, "stdout": subprocess.PIPE} | {stream: full}
+        assert subprocess.run(command, **streams, timeout=120).returncode == 2

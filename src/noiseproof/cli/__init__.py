@@ -10,7 +10,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from noiseproof.errors import NoiseproofError
@@ -184,5 +184,6 @@ def _terminable(signals: list[int]) -> Iterator[None]:
 def _complain(message: str) -> int:
     if len(message) > LONGEST:  # a file may hold a word of a million letters
         message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"
-    print(f"noiseproof: {printable(' '.join(message.split()))}", file=sys.stderr)
+    with suppress(OSError):  # nobody hears it, and the exit code says it all the same
+        print(f"noiseproof: {printable(' '.join(message.split()))}", file=sys.stderr)
     return 2
