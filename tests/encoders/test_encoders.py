@@ -361,6 +361,16 @@ def test_files_of_a_tokenizer_that_are_in_no_hash_are_refused(tmp_path, key, whe
         load(str(folder), TEXTS)
 
 
+def test_a_file_that_no_tokenizer_reads_may_be_anywhere(tmp_path):
+    """As older versions of transformers named the cache of whoever saved a model."""
+    folder, other = text_folder(tmp_path / "bert"), tmp_path / "special_tokens_map.json"
+    other.write_text("{}")
+    about = json.loads((folder / "tokenizer_config.json").read_text())
+    about["special_tokens_map_file"] = str(other)
+    (folder / "tokenizer_config.json").write_text(json.dumps(about))
+    load(str(folder), TEXTS)
+
+
 def test_every_file_that_a_tokenizer_may_read_is_in_the_hash(tmp_path):
     import transformers
     from transformers.tokenization_utils_base import PreTrainedTokenizerBase

@@ -347,3 +347,24 @@ def test_a_python_user_is_warned_of_what_could_not_be_made(tmp_path, monkeypatch
     with pytest.warns(RuntimeWarning, match="report.html could not be made"):
         made = fitted.save(tmp_path / "fitted")
     assert nf.load(made).predict(FRAME).tolist() == fitted.predict(FRAME).tolist()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (MemoryError(), "report.html could not be made: not enough memory"),
+        (nf.errors.DataError("a picture is gone"), "report.html could not be made: a picture"),
+    ],
+)
+def test_why_a_report_is_missing_is_told_in_the_users_words(
+    home, tmp_path, capsys, monkeypatch, error, told
+):
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr("noiseproof.fitting.page.fit_page", fails)
+    given = ["--label", "kind", "--out", tmp_path / "made"]
+    code, _, err = run(capsys, "fit", home / "pets.csv", *given)
+    assert code == 1
+    assert told in err
+    assert "please report" not in err

@@ -4,9 +4,9 @@ import json
 import re
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from fnmatch import fnmatch
+from fnmatch import fnmatchcase
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -34,6 +34,8 @@ LARGEST, DEEPEST = 16 << 20, 2000
 WIDEST = 4096
 #: The ends of keys that name attention and the like; a name with a slash is code of the hub.
 CODE = "implementation"
+#: The keys by which tokenizer_config.json may name other files.
+FILES = ("fast_tokenizer_files", "tokenizer_file", "vocab_file", "merges_file")
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "tokenizer.model")
 
 
@@ -44,11 +46,10 @@ class TextEncoder:
         from transformers import AutoTokenizer
 
         self.lock = threading.Lock()
-        _check_tokenizer(folder, _names(_json(folder / "tokenizer_config.json")))
         self.tokenizer = AutoTokenizer.from_pretrained(
             folder, trust_remote_code=False, local_files_only=True
         )
-        _check_tokenizer(folder, self.tokenizer.vocab_files_names.values())
+        _check_tokenizer(folder, self.tokenizer.vocab_files_names)
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         # On the left it would move the positions of a text by the length of its neighbours.
@@ -177,7 +178,7 @@ def _hashed(folder: Path) -> set[str]:
     names = sorted(path.name for path in folder.iterdir() if path.is_file())
     weights = [name for name in names if name.endswith(".safetensors")]
     weights = weights or [name for name in names if name.endswith(".bin")]
-    return {*weights, *(name for name in names if any(fnmatch(name, one) for one in PATTERNS))}
+    return {*weights, *(name for name in names if any(fnmatchcase(name, one) for one in PATTERNS))}
 
 
 def _check_weights(folder: Path, described: dict[str, Any], single: str) -> None:
@@ -201,22 +202,26 @@ def _check_weights(folder: Path, described: dict[str, Any], single: str) -> None
             )
 
 
-def _names(described: dict[str, Any]) -> Iterator[object]:
-    """Yield the files that a description of a tokenizer names."""
-    for key, value in described.items():
-        if key.endswith(("_file", "_files")):
-            yield from value if isinstance(value, list) else [value]
+def _check_tokenizer(folder: Path, read: Mapping[str, str]) -> None:
+    """Refuse files of a tokenizer that are in no hash: they may be of any folder and any kind.
 
-
-def _check_tokenizer(folder: Path, names: Iterable[object]) -> None:
-    """Refuse files of a tokenizer that are in no hash: they may be of any folder and any kind."""
-    hashed = _hashed(folder)
-    for name in names:
+    Args:
+        folder: of the model.
+        read: the names of the files that its tokenizer reads, unless tokenizer_config.json has
+            others under the same keys.
+    """
+    described, hashed = _json(folder / "tokenizer_config.json"), _hashed(folder)
+    named = [described.get(key) for key in {*FILES, *read}]
+    for name in (*read.values(), *(n for one in named for n in _listed(one))):
         if isinstance(name, str) and name not in hashed and (folder / name).is_file():
             raise DataError(
                 f"{folder}: its tokenizer reads {name!r}; expected only {', '.join(PATTERNS)} in "
                 "the folder itself"
             )
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
 
 
 def _encodes(folder: Path) -> tuple[str, ...]:

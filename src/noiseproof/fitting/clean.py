@@ -175,9 +175,10 @@ def _parquet(
         )
     at = table.column_names.index(label)
     code = {name: k for k, name in enumerate(classes.names)}
+    first = {name: int(np.flatnonzero(codes == code[name])[0]) for name in set(new.values())}
     taken = np.arange(table.num_rows)
     for row, name in new.items():  # a corrected label is that of the first row of its class
-        taken[row] = np.flatnonzero(codes == code[name])[0]
+        taken[row] = first[name]
     # Categories stay as they are: their order may mean something, and all may be asked for.
     column = table.column(at).unify_dictionaries()
     try:

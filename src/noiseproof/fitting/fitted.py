@@ -231,7 +231,7 @@ class Fitted:
     def save(self, folder: str | Path, force: bool = False) -> Path:
         """Write model, report, suspect rows and summary into a new folder, all or nothing.
 
-        Warns of a file beside the model that could not be made, if a mistake in noiseproof is why.
+        Warns of a file beside the model that could not be made.
 
         Args:
             folder: the folder to create; it must not exist yet.

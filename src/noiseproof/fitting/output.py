@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from noiseproof import files
 from noiseproof.data.table import bare_name
+from noiseproof.errors import NoiseproofError
 from noiseproof.files.spreadsheet import write_csv
 from noiseproof.fitting.model import write_json
 
@@ -49,6 +50,14 @@ def write(fitted: "Fitted", folder: Path, force: bool = False) -> list[str]:
                 raise
             except Exception as error:
                 (made / name).unlink(missing_ok=True)
-                why = f"{type(error).__name__}: {error}"
-                missing.append(f"{name} could not be made, please report it: {why}")
+                missing.append(f"{name} could not be made: {_why(error)}")
     return missing
+
+
+def _why(error: Exception) -> str:
+    """Return why a part could not be made, in one line."""
+    if isinstance(error, NoiseproofError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "not enough memory"
+    return f"unexpected {type(error).__name__}: {error}; please report it"

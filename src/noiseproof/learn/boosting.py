@@ -128,7 +128,7 @@ class Boosting(Learner):
         super().check(shape)
         if shape.columns > MOST_NAMED:
             raise ParameterError(
-                f"{cls.name} reads at most {MOST_NAMED:,} columns, and these are "
+                f"{cls.name} reads at most {MOST_NAMED:,} columns, and there are "
                 f"{shape.columns:,}; choose another learner"
             )
 

@@ -122,7 +122,7 @@ def _scout(folds: Folds, kinds: Sequence[type[Learner]]) -> list[Trial]:
     settings = [Setting(learner) for kind in kinds for learner in kind.first(shape)]
     if not settings:
         names = ", ".join(kind.name for kind in kinds)
-        raise ParameterError(f"{names}: has no first setting to try")
+        raise ParameterError(f"no first setting to try: {names}")
     # Even where there is no time at all, one setting is tried.
     return folds.run(settings, _few_folds(folds)) or folds.patient.run([_simplest(settings)])
 

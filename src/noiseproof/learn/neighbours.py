@@ -64,7 +64,7 @@ class NeighboursModel(ArrayModel):
             sums = squares + x.square().sum(1, keepdim=True)
             far = torch.addmm(sums, x, rows.t(), alpha=-2)
             far[far < ROUNDING * sums] = 0
-            out[part] = self._vote(far, labels)[:n].numpy()
+            out[part] = self._vote(far[:n], labels).numpy()
         return out
 
     def _vote(self, far: Tensor, labels: Tensor) -> Tensor:

@@ -211,9 +211,11 @@ def _check_groups(groups: Any, N: int) -> Integers | None:
 def _check_trusted(
     trusted: tuple[Any, Any], names: tuple[str, ...] | None, N: int, K: int
 ) -> tuple[Integers, Integers]:
-    if not isinstance(trusted, Sequence) or len(trusted) != 2:
-        raise NoiseError("expected trusted rows as a pair: their numbers, and their true labels")
-    rows, true = to_array(trusted[0]), _of_one_kind(to_array(trusted[1]))
+    try:
+        places, labels = trusted
+    except (TypeError, ValueError):
+        raise NoiseError("expected trusted rows as their numbers and their true labels") from None
+    rows, true = to_array(places), _of_one_kind(to_array(labels))
     codes = _codes(true, names) if names and true.dtype.kind in "OUS" else as_labels(true, K)
     if rows.shape != codes.shape or not rows.size:
         raise NoiseError(f"expected as many trusted rows as true labels, got {rows.shape}")

@@ -96,12 +96,13 @@ class TransitionMatrix:
         >>> TransitionMatrix([[0.75, 0.25], [0.25, 0.75]]).rate_under([3, 1])
         0.25
         """
-        weights = to_array(prior)
-        good = weights.dtype.kind in "biuf" and weights.shape == (len(self),)
-        good = good and bool((weights >= 0).all()) and weights.sum() > 0
+        try:
+            weights = to_array(prior).astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            weights = np.empty(0)
+        good = weights.shape == (len(self),) and bool((weights >= 0).all()) and weights.sum() > 0
         if not good or not np.isfinite(weights.sum()):
             raise NoiseError(f"expected {len(self)} class frequencies, none negative, not all zero")
-        weights = weights.astype(np.float64)
         wrong = off_diagonal(self.matrix).sum(axis=1)
         return float(weights @ wrong / weights.sum())
 

@@ -24,6 +24,8 @@ DECORATED = (
 
 #: Integers from here on have more decimal digits than Python writes.
 LONGEST = 10**4000
+#: Kinds of objects, as pandas infers them, of which equal ones are written alike.
+WRITTEN_ALIKE = ("string", "bytes", "integer", "floating", "boolean", "date", "empty")
 #: A column of these words and gaps is numbers, as it is without gaps.
 TRUTH = {"true": 1.0, "false": 0.0}
 
@@ -111,7 +113,7 @@ def as_text(column: Any) -> tuple[NDArray[np.int64], list[str]]:
     """
     import pandas as pd
 
-    if column.dtype == object and pd.api.types.infer_dtype(column) != "string":
+    if column.dtype == object and pd.api.types.infer_dtype(column) not in WRITTEN_ALIKE:
         column = column.map(text_of, na_action="ignore")
     codes, values = pd.factorize(column)
     texts = [text_of(value).strip() for value in values]

@@ -82,8 +82,8 @@ def check_excess_risk(loss: Loss | str, problems: int = 1000, seed: int = 0) -> 
     loss = as_pointwise(loss, "the excess-risk bound")
     if not _is_whole(problems) or not 1 <= problems <= _MOST:
         raise TheoryError(f"expected 1 to {_MOST:,} `problems`, got {problems!r}")
-    if not _is_whole(seed) or not 0 <= seed < 2**63:
-        raise TheoryError(f"expected `seed` to be a whole number >= 0, got {seed!r}")
+    if not _is_whole(seed) or not 0 <= seed < 2**64:
+        raise TheoryError(f"expected `seed` to be a whole number from 0 to 2**64 - 1, got {seed!r}")
     constant = excess_risk_constant(loss)
     generator = torch.Generator().manual_seed(int(seed))
 
