@@ -18,7 +18,7 @@ from noiseproof.noise import stream
 MOST_ROWS = 20_000
 #: From this many columns on that are not constant, compare directions only (cosine).
 WIDE = 32
-BLOCK = 256
+BLOCK = 64
 #: Squares of distances that are smaller than this share of the squares of both rows are rounding.
 ROUNDING = 1e-6
 #: A neighbour at distance 0 counts 1, and the farthest of the k counts exp(-SPREAD).
@@ -57,14 +57,13 @@ class NeighboursModel(ArrayModel):
         for start in range(0, len(out), BLOCK):
             part = slice(start, start + BLOCK)
             x = torch.from_numpy(directed(matrix.scaled(part), self.cosine))
-            n = len(x)
             # Always a whole block: of another number of rows, a product is rounded differently,
             # and which of several equal rows are the nearest would depend on the rows beside.
-            x = torch.cat([x, x.new_zeros(BLOCK - n, x.shape[1])])
+            block = torch.cat([x, x.new_zeros(BLOCK - len(x), x.shape[1])])
             sums = squares + x.square().sum(1, keepdim=True)
-            far = torch.addmm(sums, x, rows.t(), alpha=-2)
+            far = sums.sub((block @ rows.t())[: len(x)], alpha=2)
             far[far < ROUNDING * sums] = 0
-            out[part] = self._vote(far[:n], labels).numpy()
+            out[part] = self._vote(far, labels).numpy()
         return out
 
     def _vote(self, far: Tensor, labels: Tensor) -> Tensor:
