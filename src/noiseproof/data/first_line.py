@@ -89,8 +89,12 @@ def separator_of(text: str) -> str:
     ';'
     >>> separator_of("one column alone"), separator_of("one column\\n3,14")
     (',', ';')
+    >>> separator_of('"one column"\\n3,14')
+    ';'
     """
-    header, _, rows = re.sub(r'"[^"]*"', "", text).lstrip("\r\n").partition("\n")
+    plain = re.sub(r'"[^"]*"', "quoted", text).lstrip("\r\n")
+    header = re.match("[^\r\n]*", plain)[0]  # type: ignore[index]
+    rows = plain[len(header) :]
     if any(mark in header for mark in MARKS) or NAMED_ROW.match(text):
         return max(MARKS, key=header.count)
     return next((mark for mark in MARKS if not re.search(rf"{mark}[^\r\n]", rows)), MARKS[0])
