@@ -455,3 +455,21 @@ def test_a_frame_of_polars_is_read_as_its_parquet_file(tmp_path, lazy):
         f"{10**20 + 1}",
     )
     assert encode(as_samples(long, "mixed").labels, "here")[1].names == ("a", "b")
+
+
+def test_columns_that_are_always_empty_change_nothing(tmp_path):
+    """Hashed words are a million columns, nearly all of them empty: those are no features."""
+    words = sparse.random(len(X), 1200, density=0.02, format="csr", random_state=0)
+    words = sparse.csr_matrix(words + sparse.csr_matrix(WIDE))
+    places = np.sort(RNG.choice(2**20, 1200, replace=False))
+    inside = (words.data, places[words.indices], words.indptr)
+    hashed = sparse.csr_matrix(inside, shape=(len(X), 2**20))
+    expected = fit(words, Y).predict_proba(words)
+    fitted = fit(hashed, Y)
+    np.testing.assert_array_equal(fitted.predict_proba(hashed), expected)
+    empty = np.setdiff1d(np.arange(100), places)
+    new = hashed.tolil()
+    new[:, empty] = 5.0  # what no row of the fit had says nothing
+    np.testing.assert_array_equal(fitted.predict_proba(new.tocsr()), expected)
+    fitted.save(tmp_path / "fit")
+    np.testing.assert_array_equal(load(tmp_path / "fit").predict_proba(hashed), expected)

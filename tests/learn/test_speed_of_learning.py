@@ -3,20 +3,24 @@
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 import torch
+from scipy import sparse
 from sklearn.tree import ExtraTreeClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from noiseproof import losses
+from noiseproof.learn import lbfgs, trials
 from noiseproof.learn.forest import Forest
 from noiseproof.learn.hidden import Hidden, _Stack
 from noiseproof.learn.learn import learn
 from noiseproof.learn.learner import Problem, Task
 from noiseproof.learn.linear import Linear
 from noiseproof.learn.objective import Objective, unit_slope
+from noiseproof.learn.trials import Folds, Setting
 from noiseproof.parallel import one_thread
 from noiseproof.progress import Progress
 from noiseproof.torch_threads import one_torch_thread
@@ -159,3 +163,39 @@ def test_threads_at_work_leave_the_setting_for_later_threads_alone(inside):
         assert torch.get_num_threads() == in_another_thread(torch.get_num_threads) == 2
     finally:
         torch.set_num_threads(threads)
+
+
+def linear_model():
+    """Return the head that logistic regression learns from 190 x 40 sparse rows of four classes."""
+    X = sparse.random(190, 40, density=0.3, format="csr", random_state=0, dtype=np.float32)
+    y = np.asarray(X[:, :4].argmax(axis=1)).ravel()
+    problem = Problem(X, y, 4, np.ones(190))
+    tasks = [Task(Linear("CE", decay), problem.weights) for decay in (1e-2, 1e-3)]
+    return [model.weight for model in Linear.train(problem, tasks)]
+
+
+def test_long_vectors_in_blocks_lead_to_the_same_models(monkeypatch):
+    whole = linear_model()
+    monkeypatch.setattr(lbfgs, "BLOCK", 7)
+    for found, expected in zip(linear_model(), whole, strict=True):
+        np.testing.assert_allclose(found, expected, atol=2e-3)
+
+
+@pytest.mark.parametrize(("large", "jobs"), [(10**6, [6]), (0, [1])])
+def test_where_models_are_large_the_time_is_looked_at_before_each(monkeypatch, large, jobs):
+    """A dozen models that take a minute each would be one job, which nothing stops."""
+    problem = rows()
+    folds = Folds(problem, np.arange(60) % 3, time.monotonic() + 600)
+    trained = []
+    learnt = Linear.train
+
+    def train(problem, tasks):
+        trained.append(len(tasks))
+        folds.deadline = 0.0
+        return learnt(problem, tasks)
+
+    monkeypatch.setattr(trials, "LARGE", large)
+    monkeypatch.setattr("noiseproof.parallel.cores", lambda: 1)
+    monkeypatch.setattr(Linear, "train", train)
+    folds.run([Setting(Linear("CE", decay)) for decay in (1e-1, 1e-2)])
+    assert trained == jobs

@@ -12,6 +12,8 @@ MEMORY = 8
 HALVINGS = 12
 #: Armijo's constant: the share of the decrease predicted by the slope that suffices.
 SUFFICIENT = 1e-4
+#: Work on this many entries at a time: fetching pages for long temporaries costs more than the sum.
+BLOCK = 2**18
 
 
 def minimise(
@@ -39,14 +41,14 @@ def minimise(
         if len(which) == 0:
             return best
         d = _direction(g, history)
-        slope = (g * d).sum(1)
+        slope = dot(g, d)
         uphill = slope >= 0
         if bool(uphill.any()):  # from rounding, or a loss that is not convex
             d = torch.where(uphill[:, None], -g, d)
-            slope = torch.where(uphill, -(g * g).sum(1), slope)
+            slope = torch.where(uphill, -dot(g, g), slope)
         if step == 0:
             shrink = 1 / g.norm(dim=1).clamp_min(1.0)
-            d, slope = d * shrink[:, None], slope * shrink
+            d, slope = d.mul_(shrink[:, None]), slope * shrink
         new_x, new_f, new_g, moved = _search(evaluate, x, f, g, d, slope, which)
         history = [*history[-MEMORY + 1 :], _pair(new_x - x, new_g - g)]
         x, f, g = new_x, new_f, new_g
@@ -62,22 +64,36 @@ def _direction(g: Tensor, history: list[tuple[Tensor, Tensor, Tensor]]) -> Tenso
     """Return -H g by the two-loop recursion; pairs with rho = 0 are ignored."""
     q, alphas = g.clone(), []
     for s, y, rho in reversed(history):
-        alpha = rho * (s * q).sum(1)
-        q -= alpha[:, None] * y
+        alpha = rho * dot(s, q)
+        add(q, -alpha, y)
         alphas.append(alpha)
     if history:
         s, y, rho = history[-1]
-        scale = torch.where(rho > 0, 1 / (rho * (y * y).sum(1)).clamp_min(1e-30), 1.0)
+        scale = torch.where(rho > 0, 1 / (rho * dot(y, y)).clamp_min(1e-30), 1.0)
         q *= scale[:, None]
     for (s, y, rho), alpha in zip(history, reversed(alphas), strict=True):
-        beta = rho * (y * q).sum(1)
-        q += (alpha - beta)[:, None] * s
-    return -q
+        beta = rho * dot(y, q)
+        add(q, alpha - beta, s)
+    return q.neg_()
+
+
+def dot(a: Tensor, b: Tensor) -> Tensor:
+    """Return the inner products (h,) of the rows."""
+    if a.shape[1] <= BLOCK:
+        return (a * b).sum(1)
+    parts = zip(torch.split(a, BLOCK, 1), torch.split(b, BLOCK, 1), strict=True)
+    return torch.stack([(x * y).sum(1) for x, y in parts]).sum(0)
+
+
+def add(to: Tensor, factor: Tensor, rows: Tensor) -> None:
+    """Add each row, times its factor, to the same row of ``to``."""
+    for x, y in zip(torch.split(to, BLOCK, 1), torch.split(rows, BLOCK, 1), strict=True):
+        x += factor[:, None] * y
 
 
 def _pair(s: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    curvature = (s * y).sum(1)
-    enough = curvature > 1e-10 * (y * y).sum(1).clamp_min(1e-30)
+    curvature = dot(s, y)
+    enough = curvature > 1e-10 * dot(y, y).clamp_min(1e-30)
     return s, y, torch.where(enough, 1 / curvature.clamp_min(1e-30), 0.0)
 
 
@@ -91,16 +107,22 @@ def _search(
     which: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Shorten each problem's step until its value falls; also return which problems moved."""
-    new_x, new_f, new_g = x.clone(), f.clone(), g.clone()
+    new_x, new_f, new_g = x, f, g
     todo = torch.arange(len(which))
     length = torch.ones_like(f)
     # A change below the precision of the numbers does not count as a rise.
     dust = 10 * torch.finfo(f.dtype).eps * f.abs()
     for _ in range(HALVINGS):
-        trial = x[todo] + length[todo, None] * d[todo]
+        every = len(todo) == len(which)
+        start, step = (x, d) if every else (x[todo], d[todo])
+        trial = torch.addcmul(start, length[todo, None], step)
         value, gradient = evaluate(trial, which[todo])
         bound = f[todo] + SUFFICIENT * length[todo] * slope[todo] + dust[todo]
         good = value <= bound
+        if every and bool(good.all()):  # as is usual, and then nothing long is copied
+            return trial, value, gradient, good
+        if new_x is x:
+            new_x, new_f, new_g = x.clone(), f.clone(), g.clone()
         at = todo[good]
         new_x[at], new_f[at], new_g[at] = trial[good], value[good], gradient[good]
         failed = ~good

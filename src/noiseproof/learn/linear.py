@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from noiseproof.learn.arrays import REALS, ArrayModel, expect
-from noiseproof.learn.lbfgs import minimise
+from noiseproof.learn.lbfgs import add, dot, minimise
 from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
 from noiseproof.learn.matrix import Matrix, Scale, Scaling, as_batch
 from noiseproof.learn.objective import Objective
@@ -216,7 +216,7 @@ class Solver:
             w = x.view(len(heads), columns + 1, classes)
             wide = w[:, :-1].permute(1, 0, 2).reshape(columns, -1).contiguous()
             bias = w[:, -1].reshape(-1)
-            gradient = torch.zeros(columns, len(heads) * classes, dtype=self.dtype)
+            gradient: Tensor | None = None
             of_bias = torch.zeros_like(bias)
             value = torch.zeros(len(heads), dtype=torch.float64)
             for start in range(0, self.table.shape[0], BLOCK):
@@ -226,16 +226,19 @@ class Solver:
                 parts, slope = objective.slope(z, rows, heads)
                 g = slope.transpose(0, 1).reshape(-1, len(heads) * classes)
                 value += parts
-                gradient += batch.back(g)
+                part = batch.back(g)
+                gradient = part if gradient is None else gradient.add_(part)
                 of_bias += g.sum(0)
-            away = w[:, :-1]
-            if goal is not None:
-                away = away - goal[which].view_as(w)[:, :-1]
-            value += 0.5 * decay[which] * (away * away).sum((1, 2))
+            assert gradient is not None, "there are rows"
             out = torch.empty_like(w)
             out[:, :-1] = gradient.view(columns, len(heads), classes).transpose(0, 1)
-            out[:, :-1] += decay[which, None, None] * away
             out[:, -1] = of_bias.view(len(heads), classes)
-            return value.to(self.dtype), out.view_as(x)
+            flat, weights = out.view_as(x), columns * classes
+            away = x[:, :weights]
+            if goal is not None:
+                away = away - goal[which, :weights]
+            value += 0.5 * decay[which] * dot(away, away)
+            add(flat[:, :weights], decay[which], away)
+            return value.to(self.dtype), flat
 
         return evaluate

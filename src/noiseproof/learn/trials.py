@@ -14,7 +14,7 @@ from noiseproof import parallel
 from noiseproof.errors import ParameterError
 from noiseproof.learn.ensemble import Ensemble, Member
 from noiseproof.learn.folds import held_out
-from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Task, Trained
+from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Shape, Task, Trained
 from noiseproof.learn.review import SOUND, stakes
 from noiseproof.learn.treat import PLAIN, Opinions, treated
 from noiseproof.noise.clustered import mean_and_error
@@ -22,6 +22,8 @@ from noiseproof.progress import SILENT, Progress
 
 #: With at most so many rows times classes, trials remember those models that may be kept.
 SMALL = 60_000
+#: Models with more weights than this are trained one by one.
+LARGE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -303,7 +305,7 @@ class Folds:
             keep: whether the answer keeps the model.
         """
         at = {id(task): i for i, task in enumerate(tasks)}
-        groups = _together(tasks)
+        groups = _together(tasks, self.problem.shape)
         jobs: list[Callable[[], list[Any]]] = [
             partial(self._job, group, [(rows[at[id(t)]], keep[at[id(t)]]) for t in group])
             for group in groups
@@ -345,15 +347,21 @@ def _checked(p: Any, name: str, rows: int, folds: Folds) -> Floats:
 
 def train_all(problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
     """Train tasks of any mix of learners, in parallel."""
-    groups = _together(tasks)
+    groups = _together(tasks, problem.shape)
     found = parallel.run([partial(type(g[0].learner).train, problem, g) for g in groups])
     pairs = zip(groups, found, strict=True)
     made = {id(t): m for g, models in pairs for t, m in zip(g, models, strict=True)}
     return [made[id(task)] for task in tasks]
 
 
-def _together(tasks: Sequence[Task]) -> list[list[Task]]:
-    """Return the groups of tasks that are best trained together."""
+def _together(tasks: Sequence[Task], shape: Shape) -> list[list[Task]]:
+    """Return the groups of tasks that are best trained together.
+
+    Where a model is large, each is trained alone: no job starts once the time is up, and a group
+    of a dozen would take minutes.
+    """
+    if shape.columns * shape.classes > LARGE:
+        return [[task] for task in tasks]
     groups: list[list[Task]] = []
     for kind in dict.fromkeys(type(task.learner) for task in tasks):
         groups += kind.together([task for task in tasks if type(task.learner) is kind])

@@ -27,6 +27,8 @@ class MatrixFeatures:
         missing: (d,) the share of gaps in a column.
         low: (d,) values below it are far out of the range of the fit.
         high: (d,) values above it are.
+        used: the columns that are features, in their order. Of sparse rows only those that varied
+            in the fit: hashed words leave most columns empty.
         sparse: whether the features are sparse.
     """
 
@@ -34,18 +36,25 @@ class MatrixFeatures:
     missing: NDArray[np.float32]
     low: NDArray[np.float32]
     high: NDArray[np.float32]
+    used: NDArray[np.int64]
     sparse: bool = False
+
+    @property
+    def columns(self) -> int:
+        """How many columns the rows have."""
+        (columns,) = self.fill.shape
+        return int(columns)
 
     @property
     def width(self) -> int:
         """How many features there are."""
-        (width,) = self.fill.shape
+        (width,) = self.used.shape
         return int(width)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the features: columns have numbers alone."""
-        return tuple(f"column {i}" for i in range(self.width))
+        return tuple(f"column {i}" for i in self.used)
 
     @property
     def indicators(self) -> NDArray[np.bool_]:
@@ -60,9 +69,11 @@ class MatrixFeatures:
             raise DataError(f"{samples.name}: the rows have no columns")
         if sparse.issparse(X):
             mean = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / X.shape[0]
-            _refuse((X.max(axis=0) != X.min(axis=0)).nnz == 0, samples.name)
-            none = np.zeros(X.shape[1], np.float32)
-            return cls(mean.astype(np.float32), none, *_anywhere(none), prefers_sparse(X))
+            varied = (X.max(axis=0) != X.min(axis=0)).toarray().ravel()
+            _refuse(not varied.any(), samples.name)
+            none, is_sparse = np.zeros(X.shape[1], np.float32), prefers_sparse(X)
+            used, fill = _used(varied, is_sparse), mean.astype(np.float32)
+            return cls(fill, none, *_anywhere(none), used, is_sparse)
         total, count = np.zeros(X.shape[1]), np.zeros(X.shape[1], dtype=np.int64)
         least, most = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
         same = True
@@ -83,7 +94,8 @@ class MatrixFeatures:
         moves = reach > 0
         low[moves] = np.maximum(least - reach, -LARGEST)[moves]
         high[moves] = np.minimum(most + reach, LARGEST)[moves]
-        return cls(fill, missing, low, high, prefers_sparse(X))
+        is_sparse = prefers_sparse(X)
+        return cls(fill, missing, low, high, _used(moves, is_sparse), is_sparse)
 
     def transform(self, samples: Samples, notes: Notes, progress: Progress = SILENT) -> Any:
         """Return the matrix itself, or a copy without gaps and in the form of the fit."""
@@ -92,21 +104,22 @@ class MatrixFeatures:
             X = _numbers(samples)
         elif samples.kind == "images":
             raise DataError(f"{samples.name}: the model reads rows of numbers, these are images")
-        if X.shape[1] != len(self.fill):
+        if X.shape[1] != self.columns:
             raise DataError(
-                f"{samples.name}: rows of {X.shape[1]} numbers, the model reads {len(self.fill)}"
+                f"{samples.name}: rows of {X.shape[1]} numbers, the model reads {self.columns}"
             )
         if not sparse.issparse(X):
             X = self._filled(X, notes)
-        return in_form(X.astype(np.float32, copy=False), self.sparse)
+        X = in_form(X.astype(np.float32, copy=False), self.sparse)
+        return X if self.width == self.columns else X[:, self.used]
 
     def _filled(self, X: NDArray[np.float32], notes: Notes) -> NDArray[np.float32]:
         rows, columns = np.nonzero(~np.isfinite(X))
-        far = np.zeros(self.width, dtype=np.int64)
+        far = np.zeros(self.columns, dtype=np.int64)
         for start in range(0, len(X), 4096):
             part = X[start : start + 4096]
             far += ((part < self.low) | (part > self.high)).sum(axis=0)
-        missing = np.bincount(columns, minlength=self.width)
+        missing = np.bincount(columns, minlength=self.columns)
         notes.count(Gaps(self.missing, missing, far, len(X)))
         if len(rows) == 0:
             return X
@@ -119,31 +132,39 @@ class MatrixFeatures:
         return {"kind": "matrix", "sparse": self.sparse}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what gaps are filled with, how frequent they are, and the range of columns."""
-        return {"fill": self.fill, "missing": self.missing, "low": self.low, "high": self.high}
+        """Return what gaps become, how frequent they are, the columns' ranges, and their use."""
+        return {
+            "fill": self.fill, "missing": self.missing, "low": self.low, "high": self.high,
+            "used": self.used,
+        }  # fmt: skip
 
     @classmethod
     def load(
         cls, description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> "MatrixFeatures":
         """Undo :meth:`describe` and :meth:`arrays`."""
-        fill = arrays["fill"]
-        missing = arrays.get("missing", np.ones_like(fill))  # of models before they had it
-        low, high = (
-            arrays.get(name, default)
-            for name, default in zip(("low", "high"), _anywhere(fill), strict=True)
+        fill, missing, low, high, used = (
+            arrays[name] for name in ("fill", "missing", "low", "high", "used")
         )
         if not missing.shape == low.shape == high.shape == fill.shape:
             raise ValueError("a share of gaps and a range for each column")
         if not ((missing >= 0) & (missing <= 1)).all():
             raise ValueError("missing: expected shares")
-        return cls(fill, missing, low, high, bool(description["sparse"]))
+        inside = used.ndim == 1 and used.dtype == np.int64 and len(used) > 0
+        if not inside or used[0] < 0 or used[-1] >= len(fill) or not (np.diff(used) > 0).all():
+            raise ValueError("used: expected numbers of columns, in order")
+        return cls(fill, missing, low, high, used, bool(description["sparse"]))
 
 
 def _anywhere(like: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return ends of ranges out of which nothing is."""
     far = np.full(like.shape, LARGEST, np.float32)
     return -far, far
+
+
+def _used(varied: NDArray[np.bool_], is_sparse: bool) -> NDArray[np.int64]:
+    """Return the numbers of the columns that are features."""
+    return np.flatnonzero(varied) if is_sparse and varied.any() else np.arange(len(varied))
 
 
 def _refuse(same: bool, name: str) -> None:
