@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from noiseproof.data.gaps import GAPS
+from noiseproof.errors import DataError
 from noiseproof.files.spreadsheet import escape, escaped, unescape
 from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import MISSING, encode
@@ -129,6 +131,17 @@ def test_a_table_of_texts_is_safe_too():
     frame = pd.DataFrame({"row": [1, -2], "given": ["=1+1", "-1"], "kind": [True, False]})
     assert escaped(frame)["given"].tolist() == ["'=1+1", "-1"]
     assert escaped(frame)["row"].tolist() == [1, -2]
+
+
+@pytest.mark.parametrize(
+    ("odd", "line"),
+    [(Decimal("sNaN"), "label sNaN is no number"), (10**5000, "over 4,000 digits")],
+    ids=["sNaN", "long"],
+)
+def test_numbers_that_cannot_be_compared_or_written_are_one_line(odd, line):
+    for labels in ([odd, 1, 2, 1, 2, odd], pd.Series([odd, 1, 2, 1, 2, odd], dtype=object)):
+        with pytest.raises(DataError, match=line):
+            encode(labels, "here")
 
 
 def test_labels_that_look_alike_are_told():

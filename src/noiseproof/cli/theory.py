@@ -5,8 +5,11 @@ from typing import Annotated
 
 import typer
 
-from noiseproof.cli.app import app, print_json, show_text
+from noiseproof.cli.app import app, print_json, show_text, warn
 from noiseproof.cli.options import MOST_CLASSES, JsonOption
+
+#: From so many classes on, an audit takes a quarter of a minute or more.
+MANY_CLASSES = 10_000
 
 
 @app.command()
@@ -43,6 +46,8 @@ def audit(
         from noiseproof.report.pictures import check, save
 
         check(plot)
+    if classes is not None and classes >= MANY_CLASSES:
+        warn(f"the time grows with the classes: {classes:,} may take minutes")
     with errors_of_its_own(loss):
         result = audit_loss(named_loss(loss), classes=classes, noise=noise)
     print_json(result.to_dict()) if as_json else show_text(result)

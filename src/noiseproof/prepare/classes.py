@@ -14,6 +14,7 @@ from noiseproof.data.labels import label_gaps
 from noiseproof.data.table import as_column, as_frame, as_objects, is_odd
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.prepare.forms import plain
+from noiseproof.prepare.values import LONGEST
 
 Kind = Literal["text", "integer", "boolean"]
 Codes = NDArray[np.int64]
@@ -169,6 +170,7 @@ def _as_text(
         column = pd.Series(values, dtype=object if values.dtype.kind in "UO" else None)
     if is_odd(column):
         column = as_objects(column)
+    _check_objects(column, where)
     if pd.api.types.is_complex_dtype(column) or _any(column, (complex, np.complexfloating)):
         raise DataError(f"{where}: labels are complex numbers, not classes")
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -197,6 +199,17 @@ def _as_text(
     for at, text in zip(np.flatnonzero(~missing), texts, strict=True):
         out[at] = None if text in gaps else text
     return out, kind, dtype
+
+
+def _check_objects(column: Any, where: str) -> None:
+    """Refuse numbers that pandas cannot compare or Python does not write."""
+    if column.dtype != object:
+        return
+    for value in column:
+        if isinstance(value, Decimal) and value.is_snan():
+            raise DataError(f"{where}: label {value} is no number; None says that one is missing")
+        if isinstance(value, int) and abs(value) >= LONGEST:
+            raise DataError(f"{where}: a label is an integer of over 4,000 digits; make it text")
 
 
 def only_column(labels: Any, where: str) -> Any:

@@ -87,8 +87,14 @@ def with_gaps(column: Any) -> Any:
     """
     if column.dtype.kind in "biufcmM":
         return column
-    gaps = np.array([isinstance(v, str) and v.strip() in NO_VALUE for v in column], dtype=bool)
+    gaps = np.array([_says_nothing(value) for value in column], dtype=bool)
     return column.mask(gaps) if gaps.any() else column
+
+
+def _says_nothing(value: Any) -> bool:
+    if isinstance(value, Decimal):
+        return value.is_snan()  # which pandas cannot compare; it knows all other gaps
+    return isinstance(value, str) and value.strip() in NO_VALUE
 
 
 def is_gap(column: Any) -> NDArray[np.bool_]:
