@@ -122,6 +122,9 @@ def test_the_command_takes_mnists_files_for_no_others(tmp_path, monkeypatch, cap
     known_as(monkeypatch, "mnist", tmp_path)
     assert main(["data", "verify", "--data", str(tmp_path)]) == 0
     assert "fashion" not in capsys.readouterr().out
+    assert main(["data", "list", "--json", "--data", str(tmp_path)]) == 0
+    where = {found["name"]: found["where"] for found in json.loads(capsys.readouterr().out)}
+    assert (where["mnist"], where["fashion-mnist"]) == (str(tmp_path), None)
     assert main(["data", "verify", "fashion-mnist", "--data", str(tmp_path)]) == 2
     (tmp_path / "t10k-labels-idx1-ubyte.gz").write_bytes(b"x")
     assert main(["data", "verify", "--data", str(tmp_path)]) == 2

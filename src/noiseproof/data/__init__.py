@@ -9,10 +9,9 @@ Dataset('digits', 1442 images of 1x8x8, 10 classes)
 """
 
 from noiseproof.data.catalogue import human_labels, load, load_any, stream
-from noiseproof.data.checksums import FileCheck, verify
+from noiseproof.data.checksums import Available, FileCheck, available, verify
 from noiseproof.data.dataset import Dataset, Normalisation, TrainTest, hold_out
 from noiseproof.data.download import fetch
-from noiseproof.data.places import Available, available
 from noiseproof.data.webvision import LazyImages
 from noiseproof.known import Known, known
 

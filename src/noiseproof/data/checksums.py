@@ -33,6 +33,51 @@ class FileCheck:
     problem: str = ""
 
 
+@dataclass(frozen=True)
+class Available:
+    """A known data set and where it is.
+
+    Args:
+        name: the data set.
+        title: one line for people.
+        where: the folder it was found in; None where it is not there.
+        built_in: it needs no file.
+    """
+
+    name: str
+    title: str
+    where: Path | None
+    built_in: bool
+
+
+def available(directory: str | Path | None = None) -> list[Available]:
+    """List every known data set and where it is."""
+    folders = places(directory)
+    return [
+        Available(
+            entry.name,
+            entry.title,
+            next((p for p in folders if entry.is_here(p) and not _is_of_another(entry, p)), None),
+            not entry.files,
+        )
+        for entry in KNOWN.values()
+    ]
+
+
+def _is_of_another(entry: Known, place: Path) -> bool:
+    """Return whether the files under ``place`` are those of a data set whose have the same names.
+
+    MNIST and Fashion-MNIST are such, where their files are not in folders of their own.
+    """
+    found = {path: file for file, path in entry.locate(place) if path is not None}
+    rivals = {p for e in KNOWN.values() if e is not entry for _, p in e.locate(place)}
+    shared = [path for path in found if path in rivals]
+    sums = {path: _remembered_md5(path) for path in shared}
+    if not shared or any(md5 == found[path].checksum(path) for path, md5 in sums.items()):
+        return False
+    return any(_has(e, md5) for e in KNOWN.values() if e is not entry for md5 in sums.values())
+
+
 def verify(name: str, directory: str | Path | None = None) -> list[FileCheck]:
     """Check the files of a known data set against their published checksums.
 

@@ -1,12 +1,11 @@
 """Where the files of data sets are."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from noiseproof.errors import DataError
 from noiseproof.extras import need
-from noiseproof.known import KNOWN, Known
+from noiseproof.known import Known
 
 
 def cache_folder() -> Path:
@@ -42,34 +41,3 @@ def way_out(entry: Known, place: Path) -> str:
     if entry.page:
         return f"download it from {entry.page} so that {names} are in {place}"
     return f"run `noiseproof data fetch {entry.name}`, or put {names} into {place}"
-
-
-@dataclass(frozen=True)
-class Available:
-    """A known data set and where it is.
-
-    Args:
-        name: the data set.
-        title: one line for people.
-        where: the folder it was found in; None where it is not there.
-        built_in: it needs no file.
-    """
-
-    name: str
-    title: str
-    where: Path | None
-    built_in: bool
-
-
-def available(directory: str | Path | None = None) -> list[Available]:
-    """List every known data set and where it is."""
-    folders = places(directory)
-    return [
-        Available(
-            entry.name,
-            entry.title,
-            next((place for place in folders if entry.is_here(place)), None),
-            not entry.files,
-        )
-        for entry in KNOWN.values()
-    ]
