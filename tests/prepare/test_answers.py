@@ -73,6 +73,26 @@ def test_whole_numbers_stay_numbers_where_answers_are_missing(tmp_path):
     assert len(asked.samples) == 3
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet", "frame"])
+def test_columns_with_gaps_and_without_have_the_same_classes(tmp_path, form):
+    """pandas writes 1.0 in columns with gaps, and 1 in others."""
+    frame = pd.DataFrame({"x": np.arange(6.0), "w1": [0, 1, 0, 1, 0, 1]})
+    frame = frame.assign(w2=[0, 1, None, 1, None, 1])
+    given = frame if form == "frame" else tmp_path / f"wide.{form}"
+    if form == "csv":
+        frame.to_csv(given, index=False)
+    elif form == "parquet":
+        frame.to_parquet(given)
+    asked = read_wide(given, None, "w*")
+    assert asked.classes.names == ("0", "1")
+    assert asked.codes.tolist() == [0, 1, 0, 1, 0, 1, 0, 1, 1, 1]
+
+
+def test_answers_written_otherwise_stay_as_they_are(tmp_path):
+    (tmp_path / "wide.csv").write_text("x,w1,w2\n1,1.0,1\n2,1,1\n3,2,2\n4,1.0,2\n")
+    assert read_wide(tmp_path / "wide.csv", None, "w*").classes.names == ("1", "1.0", "2")
+
+
 def test_a_frame_of_answers_beside_the_rows():
     X = np.arange(8.0).reshape(4, 2)
     rows = pd.DataFrame(
