@@ -173,3 +173,17 @@ def test_a_row_is_taken_by_its_exact_name_first():
     _, classes = encode(["p", "q"] * 2, "labels")
     checked = trusted_rows((["a ", " b"], ["p", "q"]), ("a", "a ", "b"), classes)
     assert checked.rows.tolist() == [1, 2]
+
+
+def test_the_first_integers_that_floats_do_not_hold_are_two_groups(tmp_path):
+    close = 2**53 + 1
+    (tmp_path / "a.csv").write_text(f"x,g\n1,{close}\n2,{close - 1}\n3,\n")
+    column = as_samples(tmp_path / "a.csv", labelled=False).inputs["g"]
+    assert column.dropna().tolist() == [close, close - 1]
+
+
+def test_true_beside_integers_of_another_file_stays_true(tmp_path):
+    pd.DataFrame({"c": [0, 3]}).to_parquet(tmp_path / "a.parquet")
+    pd.DataFrame({"c": [True, False]}).to_parquet(tmp_path / "b.parquet")
+    whole = as_samples(tmp_path, labelled=False).inputs["c"]
+    assert [str(value) for value in whole] == ["0", "3", "True", "False"]

@@ -216,7 +216,10 @@ def test_decimal_commas_need_semicolons_and_a_column_of_them(tmp_path):
     (tmp_path / "c.csv").write_text("size;y\n1.500;p\n2.25;p\n3;q\n")
     assert read(tmp_path / "c.csv", "y").inputs["size"].tolist() == [1.5, 2.25, 3]
     commas = read(tmp_path / "c.csv", "y", Reading(numbers=["size"], commas=["size"]))
-    assert commas.inputs["size"].tolist() == [1500, 2.25, 3]
+    assert commas.inputs["size"].astype(float).tolist() == [1.5, 2.25, 3]  # points after all
+    (tmp_path / "c.csv").write_text("size;y\n1.500;p\n2;p\n3;q\n")
+    commas = read(tmp_path / "c.csv", "y", Reading(numbers=["size"], commas=["size"]))
+    assert commas.inputs["size"].tolist() == [1500, 2, 3]
     (tmp_path / "b.csv").write_text('size,y\n"1,234",p\n"2,345",q\n')  # thousands
     assert read(tmp_path / "b.csv", "y").inputs["size"].tolist() == ["1,234", "2,345"]
 

@@ -1,7 +1,9 @@
-"""Numbers such as 3,14 in tables whose columns are separated by semicolons."""
+"""Numbers such as 3,14 and 1.234.567 in tables whose columns are separated by semicolons."""
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
 
 from noiseproof.data.gaps import NO_NUMBER
 from noiseproof.extras import need
@@ -10,49 +12,90 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXPONENT = r"([eE][+-]?\d+)?"
+#: Thousands apart by points. The first is never 0: 0.375 is a decimal point.
+THOUSANDS = r"[1-9]\d{0,2}(\.\d{3})"
 #: A number with a decimal comma, thousands apart by points or by nothing.
-COMMA_NUMBER = rf"\s*[+-]?(\d+|\d{{1,3}}(\.\d{{3}})+)?,\d+{EXPONENT}\s*"
-WHOLE_NUMBER = rf"\s*[+-]?(\d+{EXPONENT}|\d{{1,3}}(\.\d{{3}})+|(?i:inf))\s*"
+COMMA_NUMBER = rf"\s*[+-]?(\d+|{THOUSANDS}+)?,\d+{EXPONENT}\s*"
+#: A number that no decimal point could have: 1.234.567. With one more it may be an address.
+MILLIONS = rf"\s*[+-]?{THOUSANDS}{{2}}\s*"
+WHOLE_NUMBER = rf"\s*[+-]?(\d+{EXPONENT}|{THOUSANDS}+|(?i:inf))\s*"
 POINT_NUMBER = rf"\s*[+-]?\d*\.\d*{EXPONENT}\s*"
 #: This share of a column of text must be numbers with a decimal comma for it to be numbers.
 ALIKE = 0.95
 
 
 class CommaLook:
-    """Whether a column looks like numbers with decimal commas, seen in one block or many."""
+    """Whether a column has commas, not points, for decimal marks; seen in one block or many."""
 
     def __init__(self) -> None:
-        self.texts = self.commas = self.both = self.points = 0
+        self.texts = self.sure = self.both = self.apart = self.points = 0
 
-    def at(self, column: "pd.Series") -> None:
+    def at(self, column: "pd.Series") -> Self:
         """Look at a block of texts."""
         texts = column.dropna().astype(str)
         texts = texts[~texts.str.strip().str.lower().isin(NO_NUMBER)]
         self.texts += len(texts)
-        self.commas += int(texts.str.fullmatch(COMMA_NUMBER).sum())
+        self.sure += int(texts.str.fullmatch(f"{COMMA_NUMBER}|{MILLIONS}").sum())
         both = texts.str.fullmatch(f"{COMMA_NUMBER}|{WHOLE_NUMBER}")
         self.both += int(both.sum())
-        self.points += int((texts.str.fullmatch(POINT_NUMBER) & ~both).sum())
+        pointed = texts.str.fullmatch(POINT_NUMBER)
+        self.apart += int((pointed & both).sum())
+        self.points += int((pointed & ~both).sum())
+        return self
 
-    def decide(self, number: bool) -> bool:
-        """Return whether it has decimal commas; among decimal points, 1.500 is one and a half.
+    def decide(self, number: bool, known: bool = False) -> bool:
+        """Return whether it has; among decimal points, 1.500 is one and a half.
 
         Args:
             number: whether the column is known to be numbers, some of them perhaps unreadable.
+            known: whether it had at the fit: then it has, unless there are more decimal points.
         """
-        alike = self.commas > self.points if number else self.both >= ALIKE * self.texts
-        return self.commas > 0 and alike
+        if known:
+            return self.sure >= self.points
+        alike = self.sure > self.points if number else self._is_alike
+        return self.sure > 0 and alike
+
+    @property
+    def has_thousands(self) -> bool:
+        """Whether each of its points may be between thousands, as in 1.051 beside 133."""
+        return self.apart > 0 and self.points == 0 and self._is_alike
+
+    @property
+    def _is_alike(self) -> bool:
+        return self.both >= ALIKE * self.texts
+
+
+def with_commas(
+    looks: Mapping[str, CommaLook], number: bool, known: Collection[str] = ()
+) -> set[str]:
+    """Return the columns of one file that have commas for decimal marks, or thousands apart.
+
+    In a file in which some column surely has, a point before three digits is no decimal point.
+
+    Args:
+        looks: at the columns.
+        number: whether they are known to be numbers.
+        known: those that had decimal commas at the fit.
+    """
+    found = {name for name, look in looks.items() if look.decide(number, name in known)}
+    if any(looks[name].sure for name in found):
+        found |= {name for name, look in looks.items() if look.has_thousands}
+    return found
 
 
 def read_decimal_commas(
-    frame: "pd.DataFrame", numbers: Collection[str] | None, known: Collection[str] = ()
+    frame: "pd.DataFrame",
+    numbers: Collection[str] | None,
+    known: Collection[str] = (),
+    written: Callable[[list[str]], "pd.DataFrame"] | None = None,
 ) -> list[str]:
     """Turn texts such as 3,14 into numbers, in place, and return the columns that had any.
 
     Args:
         frame: the table.
         numbers: the columns that are known to be numbers; None finds them by their looks.
-        known: the columns that are known to have decimal commas, whether they show here or not.
+        known: the columns that had decimal commas at the fit, whether they show here or not.
+        written: returns columns as they are written in the file: pandas takes 1.051 for a fraction.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"length": ["3,14", "2", "1.000,5"], "size": ["1,5", "S", "M"]})
@@ -62,23 +105,45 @@ def read_decimal_commas(
     need("fit", "pandas")
     import pandas as pd
 
-    found = []
-    for name in frame.columns if numbers is None else [c for c in frame if c in numbers]:
-        column = frame[name]
-        if not (pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)):
-            continue
-        look = CommaLook()
-        look.at(column)
-        if not (look.decide(numbers is not None) or name in known):
-            continue
-        texts = column.dropna().astype(str)
-        both = texts.str.fullmatch(f"{COMMA_NUMBER}|{WHOLE_NUMBER}")
-        plain = texts.where(~both, texts.str.replace(".", "").str.replace(",", "."))
-        read = pd.to_numeric(plain, errors="coerce")
-        # Words that are neither numbers nor gaps stay, for somebody else to count.
-        words = texts[read.isna() & ~texts.str.strip().str.lower().isin(NO_NUMBER)]
-        if len(words):
-            read = read.astype(object).where(~read.index.isin(words.index), texts)
-        frame[name] = read.reindex(frame.index)
-        found.append(str(name))
-    return found
+    names = [str(name) for name in frame if numbers is None or name in numbers]
+    types = pd.api.types
+    texts = {
+        name: frame[name]
+        for name in names
+        if types.is_object_dtype(frame[name]) or types.is_string_dtype(frame[name])
+    }
+    looks = {name: CommaLook().at(column) for name, column in texts.items()}
+    doubtful = [name for name in names if _may_be_thousands(frame[name])]
+    if written is not None and doubtful and with_commas(looks, numbers is not None, known):
+        again = written(doubtful)
+        texts |= {name: again[name] for name in doubtful}
+        looks |= {name: CommaLook().at(again[name]) for name in doubtful}
+    found = with_commas(looks, numbers is not None, known)
+    for name in found:
+        frame[name] = without_commas(texts[name])
+    return [name for name in names if name in found]
+
+
+def without_commas(column: "pd.Series") -> "pd.Series":
+    """Return texts with decimal commas as numbers; words stay, for somebody else to count."""
+    import pandas as pd
+
+    texts = column.dropna().astype(str)
+    both = texts.str.fullmatch(f"{COMMA_NUMBER}|{WHOLE_NUMBER}")
+    plain = texts.where(~both, texts.str.replace(".", "").str.replace(",", "."))
+    read = pd.to_numeric(plain, errors="coerce")
+    words = texts[read.isna() & ~texts.str.strip().str.lower().isin(NO_NUMBER)]
+    if len(words):
+        read = read.astype(object).where(~read.index.isin(words.index), texts)
+    return read.reindex(column.index)
+
+
+def _may_be_thousands(column: "pd.Series") -> bool:
+    """Return whether each fraction in a column has at most three digits, and a whole part."""
+    if column.dtype.kind != "f":
+        return False
+    present = column.abs().to_numpy()
+    present = present[np.isfinite(present)]
+    broken = present[present % 1 != 0]
+    inside = (broken >= 1) & (broken < 1000)
+    return bool((inside & (broken == broken.round(3))).all())

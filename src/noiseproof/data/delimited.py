@@ -282,7 +282,7 @@ class Delimited:
                     parts[name].append(block[name])
         rounded = [name for name, columns in parts.items() if _are_rounded(columns)]
         if rounded:
-            exact = pd.concat(self.frames(texts=rounded, only=rounded), ignore_index=True)
+            exact = self.written(rounded)
             for name in rounded:
                 parts[name] = [_integers(exact[name], parts[name])]
         # One column after the other, so that no more than one is there twice.
@@ -291,6 +291,12 @@ class Delimited:
             written = whole[name].fillna(MARK).str.removeprefix(MARK)
             whole[name] = as_labels(written) if name == label else written.mask(written == "")
         return pd.DataFrame(whole, columns=list(self.columns), copy=False)
+
+    def written(self, names: Collection[str]) -> "pd.DataFrame":
+        """Return some columns as they are written."""
+        import pandas as pd
+
+        return pd.concat(self.frames(texts=names, only=names), ignore_index=True)
 
 
 def _are_no_names(index: "pd.Index") -> bool:
@@ -318,7 +324,7 @@ def _are_rounded(blocks: list[Any]) -> bool:
     kinds = {block.dtype.kind for block in blocks}
     if not kinds <= set("iuf") or "f" not in kinds:
         return False
-    return any(bool((block.abs() > 2**53).any()) for block in blocks)
+    return any(bool((block.abs() >= 2**53).any()) for block in blocks)
 
 
 def _integers(texts: "pd.Series", otherwise: list[Any]) -> Any:

@@ -8,4 +8,7 @@ NO_VALUE = frozenset({
 #: Words that mean that there is no number; among labels that are words they are classes.
 GAPS = frozenset(word.lower() for word in NO_VALUE)
 #: The same in a column of numbers or dates, where marks are gaps too.
-NO_NUMBER = GAPS | {"?", "-", "--", "\u2013", "\u2014", ".", "..", "...", "missing", "unknown"}
+NO_NUMBER = GAPS | {
+    "?", "-", "--", "\u2013", "\u2014", ".", "..", "...", "missing", "unknown",
+    "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!",
+}  # fmt: skip

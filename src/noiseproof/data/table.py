@@ -172,7 +172,7 @@ def read_frame(
         if file.separator != ";":
             return Table(frame)
         inputs = frame.drop(columns=[name for name in frame if name == label or name in texts])
-        found = read_decimal_commas(inputs, numbers, commas)
+        found = read_decimal_commas(inputs, numbers, commas, file.written)
         return Table(with_columns(frame, {name: inputs[name] for name in found}), tuple(found))
 
 

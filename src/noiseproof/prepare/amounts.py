@@ -22,13 +22,14 @@ AMOUNT = re.compile(
     rf"(?P<number>[0-9.,](?:[0-9.,'’\s]*[0-9])?)\s*(?P<after>{UNIT})?\s*(?(bracket)\))"
 )
 #: Numbers by their decimal mark: thousands are apart by one and the same other mark, or by none.
+#: The first thousands are never 0: 0,586 is no 586.
 NUMBERS = {
     ".": re.compile(
-        r"(?:[0-9]+|[0-9]{1,3}(?P<mark>[,'’\s])[0-9]{3}(?:(?P=mark)[0-9]{3})*"
-        r"|[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3})?(?:\.[0-9]+)?"
+        r"(?:[0-9]+|[1-9][0-9]{0,2}(?P<mark>[,'’\s])[0-9]{3}(?:(?P=mark)[0-9]{3})*"
+        r"|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3})?(?:\.[0-9]+)?"
     ),
     ",": re.compile(
-        r"(?:[0-9]+|[0-9]{1,3}(?P<mark>[.'’\s])[0-9]{3}(?:(?P=mark)[0-9]{3})*)?(?:,[0-9]+)?"
+        r"(?:[0-9]+|[1-9][0-9]{0,2}(?P<mark>[.'’\s])[0-9]{3}(?:(?P=mark)[0-9]{3})*)?(?:,[0-9]+)?"
     ),
 }
 

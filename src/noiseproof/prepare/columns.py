@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from noiseproof.prepare.amounts import NUMBERS, Amounts
 from noiseproof.prepare.forms import LARGEST
 from noiseproof.prepare.notes import ENOUGH, UNREADABLE, Notes
-from noiseproof.prepare.values import as_days, as_numbers, as_text, is_gap
+from noiseproof.prepare.values import as_days, as_numbers, as_text, is_gap, is_impossible
 
 #: A column with values further out than this many inter-quartile ranges is squashed.
 FAR = 20.0
@@ -108,11 +108,6 @@ class Number:
         return f"numbers like 1234{self.mark}5 {self.unit}".strip() if self.written else "numbers"
 
     @property
-    def _unread(self) -> float:
-        """The share of values that cannot be read where nothing has changed since the fit."""
-        return min(1.0, 2 * self.infinite / max(1 - self.missing + self.infinite, 1e-9))
-
-    @property
     def _two_valued(self) -> bool:
         """Whether all values were 0 or 1: then, and only then, are their squares as large."""
         if self.spread or not 0 < self.mean < 1 or self.std > 1:
@@ -130,6 +125,7 @@ class Number:
         """Write the features of a column into ``out`` (N, width); count what could not be read."""
         values = self.read(column)
         absent, empty = ~np.isfinite(values), is_gap(column)
+        familiar = int(np.isinf(values).sum()) if self.infinite else 0
         values[absent] = self.median
         out[:, 0] = (_squashed(values, self.median, self.spread) - self.mean) / self.std
         if self.missing:
@@ -139,9 +135,8 @@ class Number:
             far |= (values != 0) & (values != 1) & ~absent
         notes.tally(
             self.name, rows=len(values), missing=int(empty.sum()), often_missing=self.missing,
-            unread=int(unread.sum()), problem=f"cannot be read as {self._what}",
-            examples=_first(column, unread), tolerated=max(UNREADABLE, self._unread),
-            far=int(far.sum()), outliers=_first(column, far),
+            unread=int(unread.sum()), familiar=familiar, problem=f"cannot be read as {self._what}",
+            examples=_first(column, unread), far=int(far.sum()), outliers=_first(column, far),
         )  # fmt: skip
 
 
@@ -208,6 +203,7 @@ class Date:
             columns in which 9999-12-31 or 0001-01-01 stands for no date.
         low: days before it are far out of the range of the fit.
         high: days after it are.
+        impossible: the share of values that were no days, such as 0000-00-00.
     """
 
     kind: ClassVar[str] = "date"
@@ -221,6 +217,7 @@ class Date:
     spread: float = 0.0
     low: float = -LARGEST
     high: float = LARGEST
+    impossible: float = 0.0
 
     @classmethod
     def learn(cls, name: str, column: Any, day_first: bool | None) -> "Date | None":
@@ -229,11 +226,13 @@ class Date:
         present = days[np.isfinite(days)]
         if len(present) == 0:
             return None
-        missing = float(is_gap(column).mean())
         median, spread = _squashing(present)
         mean, std, low, high = _measured(present, median, spread)
         low, high = min(low, present.min() - DECADE), max(high, present.max() + DECADE)
-        return cls(name, mean, std, day_first, missing, median, spread, float(low), float(high))
+        missing, impossible = float(is_gap(column).mean()), float(is_impossible(column).mean())
+        return cls(
+            name, mean, std, day_first, missing, median, spread, float(low), float(high), impossible
+        )
 
     @property
     def features(self) -> list[str]:
@@ -263,8 +262,10 @@ class Date:
             out[:, 1 + 2 * i], out[:, 2 + 2 * i] = np.sin(angle), np.cos(angle)
         out[:, -1] = absent
         unread, far = absent & ~empty, ~absent & ((days < self.low) | (days > self.high))
+        familiar = int(is_impossible(column[unread]).sum()) if self.impossible else 0
         notes.tally(
-            self.name, rows=len(days), missing=int(empty.sum()), often_missing=self.missing,
+            self.name, rows=len(days), missing=int(empty.sum()), familiar=familiar,
+            often_missing=self.missing + self.impossible,
             unread=int(unread.sum()), problem=f"are not dates like {self.written}",
             examples=_first(column, unread), far=int(far.sum()), outliers=_first(column, far),
         )  # fmt: skip

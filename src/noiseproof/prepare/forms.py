@@ -110,6 +110,8 @@ def as_inputs(X: Any, where: str) -> Any:
             return np.ascontiguousarray(X)
         if X.shape[3] in (1, 3):
             return np.ascontiguousarray(X.transpose(0, 3, 1, 2))
+    if X.ndim == 1 and len(X) and all(isinstance(value, str) for value in X):
+        raise DataError(f"{where}: texts go into a table, as pandas.DataFrame({{'text': texts}})")
     raise DataError(
         f"{where}: expected numbers (N, d) or uint8 images (N, H, W), (N, C, H, W), "
         f"(N, H, W, C) with C = 1 or 3, got {X.dtype} {X.shape}"

@@ -70,7 +70,7 @@ class MatrixFeatures:
         if sparse.issparse(X):
             mean = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / X.shape[0]
             varied = (X.max(axis=0) != X.min(axis=0)).toarray().ravel()
-            _refuse(not varied.any(), samples.name)
+            _refuse(not varied.any(), samples)
             none, is_sparse = np.zeros(X.shape[1], np.float32), prefers_sparse(X)
             used, fill = _used(varied, is_sparse), mean.astype(np.float32)
             return cls(fill, none, *_anywhere(none), used, is_sparse)
@@ -87,7 +87,7 @@ class MatrixFeatures:
             same = same and bool(((part == X[0]) | (np.isnan(part) & np.isnan(X[0]))).all())
         if not count.any():
             raise DataError(f"{samples.name}: every value is missing")
-        _refuse(same, samples.name)
+        _refuse(same, samples)
         fill = (total / np.maximum(count, 1)).astype(np.float32)
         missing, reach = (1 - count / len(X)).astype(np.float32), FAR * (most - least)
         low, high = _anywhere(fill)
@@ -167,9 +167,12 @@ def _used(varied: NDArray[np.bool_], is_sparse: bool) -> NDArray[np.int64]:
     return np.flatnonzero(varied) if is_sparse and varied.any() else np.arange(len(varied))
 
 
-def _refuse(same: bool, name: str) -> None:
+def _refuse(same: bool, samples: Samples) -> None:
+    """Raise if every row is the same; the reason may be that rows are read in single precision."""
+    if same and samples.doubts:
+        raise DataError(f"{samples.name}: {samples.doubts[0]}")
     if same:
-        raise DataError(f"{name}: every row is the same; there is nothing to learn from")
+        raise DataError(f"{samples.name}: every row is the same; there is nothing to learn from")
 
 
 def _numbers(samples: Samples) -> NDArray[np.float32]:

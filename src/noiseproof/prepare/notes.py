@@ -28,6 +28,7 @@ class Tally:
         rows: how many values there were.
         missing: how many of them were empty.
         unread: how many could not be read.
+        familiar: how many of these are of a kind that the fit had among its missing values.
         examples: some that could not be.
         far: how many lie far out of the range of the fit.
         outliers: some of these.
@@ -40,6 +41,7 @@ class Tally:
     rows: int = 0
     missing: int = 0
     unread: int = 0
+    familiar: int = 0
     examples: dict[str, None] = field(default_factory=dict)
     far: int = 0
     outliers: dict[str, None] = field(default_factory=dict)
@@ -50,10 +52,16 @@ class Tally:
         return 0 < self.rows == self.missing and self.often_missing**self.rows < 0.01
 
     @property
+    def gone(self) -> int:
+        """How many are missing, as the fit counted."""
+        return self.missing + self.familiar
+
+    @property
     def unreadable(self) -> bool:
         """Whether too many values could not be read."""
-        present = self.rows - self.missing
-        return present >= self.enough and self.unread > self.tolerated * present
+        present = self.rows - self.missing - self.familiar
+        strange = self.unread - self.familiar
+        return present >= self.enough and strange > self.tolerated * present
 
     @property
     def elsewhere(self) -> bool:
@@ -63,7 +71,7 @@ class Tally:
     @property
     def emptied(self) -> bool:
         """Whether most of the values that there should be are missing, which is not by chance."""
-        gone = self.missing / self.rows - self.often_missing if self.rows else 0.0
+        gone = self.gone / self.rows - self.often_missing if self.rows else 0.0
         unlikely = 2 * self.rows * gone**2 > LIMIT
         return not self.empty and unlikely and gone > (1 - self.often_missing) / 2
 
@@ -124,6 +132,7 @@ class Notes:
         missing: int,
         often_missing: float = 0.0,
         unread: int = 0,
+        familiar: int = 0,
         problem: str = "",
         examples: Iterable[str] = (),
         tolerated: float = UNREADABLE,
@@ -136,6 +145,7 @@ class Notes:
         found.rows += rows
         found.missing += missing
         found.unread += unread
+        found.familiar += familiar
         found.problem = problem or found.problem
         found.far += far
         for kept, more in ((found.examples, examples), (found.outliers, outliers)):
@@ -187,7 +197,7 @@ class Notes:
     @property
     def _emptied(self) -> list[str]:
         return [
-            f"{name}: {found.missing:,} of {found.rows:,} values are missing, at the fit "
+            f"{name}: {found.gone:,} of {found.rows:,} values are missing, at the fit "
             f"{found.often_missing:.0%} were"
             for name, found in self.columns.items()
             if found.emptied

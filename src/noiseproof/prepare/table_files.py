@@ -1,13 +1,13 @@
 """Tables in files: CSV, TSV, Parquet, a folder of Parquet files."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from noiseproof.data.decimal_commas import CommaLook, read_decimal_commas
+from noiseproof.data.decimal_commas import CommaLook, with_commas, without_commas
 from noiseproof.data.delimited import Delimited
 from noiseproof.data.header import is_headless
 from noiseproof.data.memory import Budget
@@ -118,13 +118,8 @@ def _text_blocks(
     size = path.stat().st_size
     only = _only(file.columns, wanted)
     numbers = [name for name in only if wanted is None or name in wanted - {*how.texts}]
-    commas = set(how.commas)
-    if file.separator == ";":
-        # Whether 1.500 is one and a half or a thousand more is for the whole column to say.
-        commas = (commas | _comma_columns(file, set(numbers) - commas)) & set(numbers)
-    else:
-        commas = set()
-    found: dict[str, None] = {}
+    # Whether 1.500 is one and a half or a thousand more is for the whole file to say.
+    commas = _comma_columns(file, set(numbers), how.commas) if file.separator == ";" else ()
     first = True
     # All columns are parsed: of a row with too many fields, pandas would drop some without a word.
     for whole in file.frames(
@@ -132,12 +127,13 @@ def _text_blocks(
         hears=lambda done: progress.update(min(done, size), size),
     ):  # fmt: skip
         frame = whole[only].copy(deep=False)
-        found |= dict.fromkeys(read_decimal_commas(frame, list(commas), commas))
+        for name in commas:
+            frame[name] = without_commas(frame[name])
         if wanted is None and first and is_headless(frame):
             raise DataError(f"{path}: {HEADLESS}")
         first = False
         yield Samples(
-            shown(path.name), frame, notes=_about(tuple(found)), commas=tuple(found),
+            shown(path.name), frame, notes=_about(commas), commas=commas,
             others=_others(file.columns, only, label),
         )  # fmt: skip
 
@@ -149,13 +145,14 @@ def _in_order(block: Samples, order: list[str], path: Path) -> Samples:
     return replace(block, inputs=block.inputs[order])
 
 
-def _comma_columns(file: Delimited, numbers: set[str]) -> set[str]:
+def _comma_columns(file: Delimited, numbers: set[str], known: Collection[str]) -> tuple[str, ...]:
     """Return the columns of numbers that have decimal commas."""
-    looks = {name: CommaLook() for name in numbers}
+    looks = {name: CommaLook() for name in file.columns if name in numbers}
     for frame in file.frames(texts=numbers, only=numbers) if numbers else ():
         for name, look in looks.items():
             look.at(frame[name])
-    return {name for name, look in looks.items() if look.decide(number=True)}
+    found = with_commas(looks, True, known)
+    return tuple(name for name in looks if name in found)
 
 
 def _parquet_blocks(
@@ -195,8 +192,9 @@ def _joined(tables: list[Table]) -> Table:
     for name in dict.fromkeys(name for frame in frames for name in frame):
         parts = [frame[name] for frame in frames if name in frame]
         alike = len(parts) == len(frames) and len({part.dtype.kind for part in parts}) == 1
-        if not alike and any(map(_is_long, parts)):
-            # Beside floats, or the gaps of a file without them, these integers would be rounded.
+        if not alike and any(_is_long(part) or part.dtype.kind == "b" for part in parts):
+            # Beside floats, or the gaps of a file without them, long integers would be rounded,
+            # and beside integers, true would be 1.
             frames = [f.astype({name: object}) if name in f else f for f in frames]
     return Table(pd.concat(frames, ignore_index=True))
 

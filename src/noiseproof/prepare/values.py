@@ -206,6 +206,25 @@ def is_date(texts: Any) -> Any:
     return texts.str.fullmatch(ISO) | texts.str.fullmatch(SLASHED)
 
 
+def is_impossible(column: Any) -> NDArray[np.bool_]:
+    """Return which values are written as dates, and are no days whichever number is the month.
+
+    >>> import pandas as pd
+    >>> is_impossible(pd.Series(["2020-12-31", "31/12/2020", "0000-00-00", "often"])).tolist()
+    [False, False, True, False]
+    """
+    import pandas as pd
+
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return np.zeros(len(column), dtype=np.bool_)
+    codes, texts = as_text(column)
+    different = pd.Series(texts, dtype=object)
+    found = np.array(is_date(different), dtype=np.bool_) if texts else np.empty(0, dtype=np.bool_)
+    for day_first in (True, False):
+        found &= np.isnan(as_days(different, day_first))
+    return np.append(found, False)[codes]
+
+
 def which_first(texts: Any) -> bool | None:
     """Return whether the day comes first in dates such as 31/3/2020; None where there are none.
 

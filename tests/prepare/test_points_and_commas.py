@@ -1,0 +1,114 @@
+"""What a point or a comma in a number means is for the whole file to say, at any time."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import noiseproof as nf
+from noiseproof.cli import main
+from noiseproof.prepare.read import read
+from noiseproof.prepare.reading import Reading
+from noiseproof.prepare.table_files import table_blocks
+
+RNG = np.random.default_rng(0)
+
+
+def numbers_of(path, column, **known):
+    """Return a column as the whole file has it, and as blocks of two rows do."""
+    whole = read(path, None, Reading(**known), labelled=False).inputs[column]
+    parts = [part.inputs[column] for part in table_blocks(path, None, Reading(**known), rows=2)]
+    return [pd.to_numeric(numbers).tolist() for numbers in (whole, pd.concat(parts))]
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["2,5", "1.051,5", "133"], [2.5, 1051.5, 133]),
+        (["1.051", "133", "2.816"], [1.051, 133, 2.816]),  # nothing says otherwise
+        (["1.234.567", "133", "2.816"], [1234567, 133, 2816]),
+        (["0.375", "0.125", "0.5"], [0.375, 0.125, 0.5]),
+    ],
+)
+def test_a_column_alone_is_read_by_what_it_shows(tmp_path, texts, expected):
+    path = tmp_path / "a.csv"
+    path.write_text("x;y\n" + "".join(f"{text};a\n" for text in texts))
+    for found in numbers_of(path, "x", numbers=["x"]):
+        assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["1.051", "133", "2.816"], [1051, 133, 2816]),
+        (["1.000", "133", "2"], [1000, 133, 2]),
+        (["1.05", "133", "2.816"], [1.05, 133, 2.816]),
+        (["0.375", "133", "2.816"], [0.375, 133, 2.816]),
+    ],
+)
+def test_beside_decimal_commas_a_point_before_three_digits_is_between_thousands(
+    tmp_path, texts, expected
+):
+    path = tmp_path / "a.csv"
+    path.write_text("x;ratio\n" + "".join(f"{text};0,25\n" for text in texts))
+    for found in numbers_of(path, "x", numbers=["x", "ratio"]):
+        assert found == expected
+    assert read(path, None, labelled=False).inputs["x"].tolist() == expected
+
+
+def test_a_model_of_decimal_commas_reads_decimal_points(tmp_path):
+    x = np.append(RNG.normal(2, 1, 200).round(5), [1.125, 0.375, 3.25])
+    frame = pd.DataFrame({"x": x, "y": np.where(x > 2, "up", "down")})
+    frame.to_csv(tmp_path / "fit.csv", sep=";", decimal=",", index=False)
+    fitted = nf.fit(tmp_path / "fit.csv", "y", learners="linear", minutes=0)
+    expected = fitted.predict_proba(tmp_path / "fit.csv")
+    for form in ({"sep": ";"}, {"sep": ","}, {"sep": ";", "decimal": ","}):
+        frame.to_csv(tmp_path / "new.csv", index=False, **form)
+        np.testing.assert_allclose(fitted.predict_proba(tmp_path / "new.csv"), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(("fits", "asks"), [("{:,.2f}", "0,{:03}"), ("{:,.2f}", "0,{:03} ")])
+def test_nothing_before_a_mark_is_no_thousand(tmp_path, capsys, fits, asks):
+    x = RNG.uniform(100, 3000, 120)
+    frame = pd.DataFrame({"x": [fits.format(v) for v in x], "y": x > 1000})
+    frame.to_csv(tmp_path / "fit.csv", index=False)
+    new = pd.DataFrame({"x": [asks.format(v) for v in RNG.integers(1, 999, 60)]})
+    new.to_csv(tmp_path / "new.csv", index=False)
+    nf.fit(tmp_path / "fit.csv", "y", learners="linear", minutes=0).save(tmp_path / "m")
+    files = [str(tmp_path / name) for name in ("m", "new.csv", "out.csv")]
+    assert main(["predict", *files[:2], "--out", files[2], "--strict"]) == 2
+    assert "60 of 60 values cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("instead", ["many", "0,693", "2020-01-01"])
+def test_infinities_at_the_fit_excuse_infinities_and_nothing_else(tmp_path, capsys, instead):
+    count = RNG.poisson(0.7, 200)
+    with np.errstate(divide="ignore"):
+        frame = pd.DataFrame({"x": np.log(count), "k": RNG.normal(size=200), "y": count > 0})
+    frame.to_csv(tmp_path / "fit.csv", index=False)
+    nf.fit(frame, "y", learners="linear", minutes=0).save(tmp_path / "m")
+    command = ["predict", str(tmp_path / "m"), "", "--strict", "--out", str(tmp_path / "out.csv")]
+    command[2] = str(tmp_path / "fit.csv")
+    assert main(command) == 0
+    frame.assign(x=instead).to_csv(tmp_path / "new.csv", index=False)
+    command[2] = str(tmp_path / "new.csv")
+    assert main([*command, "--force"]) == 2
+    assert "200 of 200 values cannot be read as numbers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("never", ["0000-00-00", "2020-01-01 24:00", "00/00/0000"])
+def test_days_that_never_were_are_no_news_if_the_fit_had_them(tmp_path, capsys, never):
+    days = [never if i % 4 == 0 else f"2020-{1 + i % 12:02}-{1 + i % 27:02}" for i in range(200)]
+    k = RNG.normal(size=200)
+    frame = pd.DataFrame({"day": days, "k": k, "y": k > 0})
+    frame.to_csv(tmp_path / "fit.csv", index=False)
+    nf.fit(tmp_path / "fit.csv", "y", learners="linear", minutes=0).save(tmp_path / "m")
+    command = ["predict", str(tmp_path / "m"), "", "--strict", "--out", str(tmp_path / "out.csv")]
+    command[2] = str(tmp_path / "fit.csv")
+    assert main(command) == 0
+    capsys.readouterr()
+    frame.assign(day=[day if i % 3 else "often" for i, day in enumerate(days)]).to_csv(
+        tmp_path / "new.csv", index=False
+    )
+    command[2] = str(tmp_path / "new.csv")
+    assert main([*command, "--force"]) == 2
+    assert "are not dates" in capsys.readouterr().err
