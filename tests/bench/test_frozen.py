@@ -96,6 +96,14 @@ def test_other_features_are_other_cells(grid, tmp_path):
     assert keys.isdisjoint(cell.key for cell in load_grid(tmp_path / "frozen.toml").cells())
 
 
+def test_a_renamed_encoder_makes_the_same_cells(grid, tmp_path):
+    for suffix in (".onnx", ".json"):
+        (tmp_path / "means").with_suffix(suffix).rename(tmp_path / f"other{suffix}")
+    toml = tmp_path / "frozen.toml"
+    toml.write_text(toml.read_text().replace("means.onnx", "other.onnx"))
+    assert [cell.key for cell in load_grid(toml).cells()] == [cell.key for cell in grid.cells()]
+
+
 def test_features_are_made_once(grid, tmp_path, monkeypatch):
     made = []
 

@@ -120,7 +120,8 @@ def load(
     described = _described(description)
     if described["encodes"] != encodes:
         raise DataError(f"{path}: it encodes {described['encodes']}, these are {encodes}")
-    hashed = [(path.name, content), (description.name, json.dumps(described).encode())]
+    # Under any name it is the same encoder.
+    hashed = [("network", content), ("description", json.dumps(described).encode())]
     tokenizer = None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # batches run at the same time, one thread each

@@ -99,8 +99,9 @@ class Store:
         contents: dict[str, set[str]] = {}
         for one in found:
             record = one.record
-            self._folders.setdefault(record.identity, one.path.parent)
-            cells.setdefault(record.key, []).append(one)
+            key = record.key
+            self._folders.setdefault(key, one.path.parent)
+            cells.setdefault(key, []).append(one)
             if not record.encoded:  # features made twice differ in their last bits
                 contents.setdefault(record.place.data, set()).add(record.fingerprint)
         self.disputes = {
@@ -147,7 +148,7 @@ class Store:
 
     def files(self, record: Record) -> RunFiles:
         """Return where the files of a record's run are: where the record was found, or belongs."""
-        return RunFiles.of(self._folders.get(record.identity, self.path), record)
+        return RunFiles.of(self._folders.get(record.key, self.path), record)
 
     def check_writable(self) -> None:
         """Raise an error now where a record could not be written later."""
