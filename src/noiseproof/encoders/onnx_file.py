@@ -57,11 +57,8 @@ class OnnxEncoder:
         if encodes == PICTURES:
             self.batch = picture_batch(self.encode, size, 32)
         else:  # one that is not told which tokens are padding must not see any
-            self.batch = (
-                text_batch(self.encode, 32, tokenizer.get_vocab())
-                if "attention_mask" in self.inputs
-                else 1
-            )
+            most = 32 if "attention_mask" in self.inputs else 1
+            self.batch = text_batch(self.encode, size, most, tokenizer.get_vocab())
 
     def encode(self, batch: Any) -> NDArray[np.float32]:
         """Return the output of the network, one vector for each input."""
