@@ -102,6 +102,12 @@ def is_named(path: Path, record: Record) -> bool:
     return any(re.fullmatch(re.escape(name).replace(r"\*", ".{0,3}"), path.stem) for name in names)
 
 
+def checkpoint_together(out: Path, identity: str) -> Path:
+    """Return the checkpoint of runs at once, by what :func:`identity_together` returned."""
+    digits = hashlib.sha256(identity.encode(errors="replace")).hexdigest()
+    return out / f"{_joined(f'{len(identity.split())}-at-once', digits)}.checkpoint.pt"
+
+
 def lock_file(out: Path, key: str) -> Path:
     """Return the lock of the run with a key, under ``out``: who trains it holds it."""
     return out / f".{key[:20]}.lock"
