@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from made_records import identified
 from small_grid import write_blobs, write_grid
@@ -102,6 +103,20 @@ def test_changed_data_is_not_done(capsys, tmp_path, toml):
     assert "1 of 12 cells done" in run(capsys, *command)[1]
     write_blobs(tmp_path / "blobs.npz", seed=6)
     assert "0 of 12 cells done" in run(capsys, *command)[1]
+
+
+def test_a_matrix_that_changed_is_another_cell(capsys, tmp_path, monkeypatch):
+    """In its last digits, so that it draws the same labels."""
+    monkeypatch.chdir(tmp_path)
+    toml = write_grid(tmp_path)
+    toml.write_text(toml.read_text().replace('"none", "symmetric:0.4"', '"matrix:T.csv"'))
+    for low in (0.1, 0.1000001):
+        T = np.full((4, 4), low) + np.diag([1 - 4 * low] * 4)
+        np.savetxt("T.csv", T, delimiter=",", fmt="%.9f")
+        code, out, err = run(capsys, "bench", "run", toml, "--rows", "CE", "--seeds", 1, "--quiet")
+        assert (code, err) == (0, "")
+        assert "1 of 1 cells done" in out
+    assert len(Store("runs").records()) == 2
 
 
 def test_list(capsys):

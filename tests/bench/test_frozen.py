@@ -13,6 +13,7 @@ from noiseproof.bench.engine import Settings
 from noiseproof.bench.report import variants
 from noiseproof.bench.run import cells_left, run_grids
 from noiseproof.bench.run_cell import run_cell, run_stack
+from noiseproof.bench.scheduler import Tally
 from noiseproof.bench.stack import Stack, Stacked, cells_in
 from noiseproof.bench.tables import results_table
 from noiseproof.cli import main
@@ -22,6 +23,7 @@ from noiseproof.files import locked
 from noiseproof.progress import SILENT
 from noiseproof.results import Record, Store
 from noiseproof.results.verify import verify_store
+from noiseproof.train.progress import Watcher
 
 TOML = """
 dataset = "{dataset}"
@@ -96,6 +98,14 @@ def test_other_features_are_other_cells(grid, tmp_path):
     assert keys.isdisjoint(cell.key for cell in load_grid(tmp_path / "frozen.toml").cells())
 
 
+def test_a_renamed_encoder_makes_the_same_cells(grid, tmp_path):
+    for suffix in (".onnx", ".json"):
+        (tmp_path / "means").with_suffix(suffix).rename(tmp_path / f"other{suffix}")
+    toml = tmp_path / "frozen.toml"
+    toml.write_text(toml.read_text().replace("means.onnx", "other.onnx"))
+    assert [cell.key for cell in load_grid(toml).cells()] == [cell.key for cell in grid.cells()]
+
+
 def test_features_are_made_once(grid, tmp_path, monkeypatch):
     made = []
 
@@ -106,6 +116,7 @@ def test_features_are_made_once(grid, tmp_path, monkeypatch):
 
     def here(cells, store, settings, progress):
         run_stack(Stack(tuple(cells)), store.path, settings)
+        return Tally()
 
     monkeypatch.setattr("noiseproof.encoders.run.embed", counting)
     monkeypatch.setattr("noiseproof.bench.run.find_engine", lambda _: here)
@@ -127,6 +138,26 @@ def test_what_is_trained_at_once(grid):
     assert stacks[0] in Stacked(cells, 1)
     digits = load_grid("digits-symmetric").select(seeds=[1]).cells()
     assert list(Stacked(digits, 1)) == list(digits)
+
+
+def test_the_checkpoint_of_a_stack_goes_when_its_cells_are_done(grid, tmp_path):
+    class Stop(Watcher):
+        def epoch(self, row):
+            if row.number == 2:
+                raise KeyboardInterrupt
+
+    store, cells = Store(tmp_path / "runs"), grid.cells()
+    with pytest.raises(KeyboardInterrupt):
+        run_stack(Stack(tuple(cells[:4])), store.path, Settings(), Stop())
+    (left,) = store.path.glob("4-at-once-*.checkpoint.pt")
+    mine = store.path / "2-at-once-0123456789.checkpoint.pt"
+    mine.write_text("somebody else's")
+    run_stack(Stack(tuple(cells[2:6])), store.path, Settings())
+    store.records()
+    store.tidy()
+    assert left.exists()  # two of its cells are to be done
+    assert run_grids([grid.select(seeds=[1])], store, Settings(workers=1), SILENT).ran == 2
+    assert list(store.path.glob("*.pt")) == [mine]
 
 
 def test_a_cell_at_work_elsewhere_holds_up_its_stack(grid, tmp_path):

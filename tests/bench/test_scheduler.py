@@ -112,6 +112,13 @@ def test_an_error_of_one_cell_loses_that_cell():
     assert tally.ran == 5
 
 
+def test_the_record_of_another_cell_is_no_result():
+    answers = {CELLS[1]: [Result(made(CELLS[0], 0.5), ran=False)]}
+    tally = schedule(CELLS, Scripted(answers=answers), SILENT)
+    assert list(tally.lost) == [CELLS[1]]
+    assert CELLS[1].key not in tally.records
+
+
 def test_a_mistake_ends_it():
     crew = Scripted(answers={CELLS[2]: [Mistake(OSError(28, "No space left"))]})
     with pytest.raises(OSError, match="No space left"):

@@ -56,9 +56,13 @@ def test_everything_that_is_wrong_is_listed(store, capsys):
                        "--format", "csv")  # fmt: skip
     assert code == 0
     assert "partial,90.14" in out
-    left = json.loads(run(capsys, "run", "digits-symmetric", "--rows", "CE", "--noise", "none",
-                          "--seeds", 1, "--json")[1])  # fmt: skip
+    code, out, err = run(capsys, "run", "digits-symmetric", "--rows", "CE", "--noise", "none",
+                         "--seeds", 1, "--json")  # fmt: skip
+    left = json.loads(out)
     assert left["ran"] == 0  # a disputed cell is the user's to decide
+    assert code == 1
+    assert "no result for 1 cell; " in err
+    assert "none is believed" in err
     assert left["grids"][0]["disputed"] == 1
     assert main(["figure", "memorisation", "--out", "m.svg"]) == 0
     err = capsys.readouterr().err

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from PIL import Image
+from tiny_encoders import fresh, onnx_means, picture_folder  # noqa: F401  (a fixture)
 
 from noiseproof.cli import main
 
@@ -51,6 +52,31 @@ def test_a_table_replaces_nothing_that_it_reads(home, capsys):
     assert [path.read_bytes() for path in read] == before
     for name in ("table.md", "runs/table.md", "runs/table.md"):  # but what it wrote itself
         assert main(f"bench table grid.toml --out {name}".split()) == 0
+
+
+def test_nothing_replaces_an_encoder(home, capsys):
+    (home / "runs").mkdir()
+    onnx_means(home / "means.onnx")
+    picture_folder(home / "vit")
+    (home / "vit" / "card.html").write_text("a page about it")
+    pictures = np.random.default_rng(0).integers(0, 256, (40, 3, 8, 8), np.uint8)
+    np.savez(home / "p.npz", X=pictures, y=np.arange(40) % 2)
+    for encoder in ("means.onnx", "vit", "vit@16"):
+        (home / f"{encoder}.toml").write_text(
+            f'dataset = "p.npz"\nencoder = "{encoder}"\nnoises = ["none"]\nseeds = [1]\n'
+            'trials = 1\noverrides = { held_out = 9 }\n[rows]\nCE = "CE"\n'
+        )
+    vit = [f"vit/{name}" for name in ("config.json", "model.safetensors", "card.html")]
+    read = {"means.onnx": ["means.onnx", "means.json"], "vit": vit, "vit@16": vit}
+    for encoder, names in read.items():
+        for name in names:
+            before = (home / name).read_bytes()
+            for command in ("table", "leaderboard", "report"):
+                if command == "report" and not name.endswith(".html"):
+                    continue  # a page is called .html
+                assert main(["bench", command, f"{encoder}.toml", "--out", name]) == 2
+                assert f"{name} is an input; it is left as it is" in capsys.readouterr().err
+            assert (home / name).read_bytes() == before
 
 
 def test_a_figure_replaces_no_picture_that_it_is_drawn_from(home, capsys):

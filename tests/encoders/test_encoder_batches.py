@@ -140,3 +140,72 @@ def test_weights_in_a_second_file_are_refused_wherever_one_stands(tmp_path, monk
         monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError, match="save the network as one file"):
         load("net.onnx" if beside else str(tmp_path / "net.onnx"), PICTURES)
+
+
+def _masked(folder):
+    """Pictures, of which a random part is masked."""
+    config = transformers.ViTMAEConfig(
+        hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        image_size=16, patch_size=8, decoder_hidden_size=16, decoder_num_hidden_layers=1,
+        decoder_num_attention_heads=2, decoder_intermediate_size=16,
+    )  # fmt: skip
+    transformers.ViTMAEModel(config).save_pretrained(folder)
+    return folder, PICTURES
+
+
+def _hashed(folder):
+    """Texts, whose tokens attend to those of the same random hash where there are over eight."""
+    config = transformers.ReformerConfig(
+        vocab_size=2 + len(WORDS), hidden_size=16, attn_layers=["lsh"], num_attention_heads=2,
+        attention_head_size=8, feed_forward_size=16, lsh_attn_chunk_length=8, num_buckets=4,
+        max_position_embeddings=64, axial_pos_embds=False, is_decoder=False,
+    )  # fmt: skip
+    transformers.ReformerModel(config).save_pretrained(folder)
+    tokenizer(folder)
+    about = {"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": "[PAD]"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(about))
+    return folder, TEXTS
+
+
+def _dropping(folder):
+    """Pictures, by a network that was saved while it was trained."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    graph = helper.make_graph(
+        [
+            helper.make_node("Dropout", ["pixels", "ratio", "training"], ["some"]),
+            helper.make_node("GlobalAveragePool", ["some"], ["means"]),
+        ],
+        "dropping",
+        [helper.make_tensor_value_info("pixels", TensorProto.FLOAT, ["n", 3, 8, 8])],
+        [helper.make_tensor_value_info("means", TensorProto.FLOAT, ["n", 3, 1, 1])],
+        initializer=[
+            numpy_helper.from_array(np.array(0.5, np.float32), "ratio"),
+            numpy_helper.from_array(np.array(True), "training"),
+        ],
+    )
+    path = folder / "dropping.onnx"
+    save_onnx(graph, path)
+    about = {"encodes": "pictures", "size": 8, "mean": [0, 0, 0], "std": [1, 1, 1]}
+    path.with_suffix(".json").write_text(json.dumps(about))
+    return path, PICTURES
+
+
+def _noisy(folder):
+    """Texts, one at a time: the network is not told of padding."""
+    from onnx import helper
+
+    path = onnx_words(folder / "words.onnx")
+    graph = onnx.load(path).graph
+    graph.node[0].output[0] = "whole"
+    graph.node.append(helper.make_node("RandomNormalLike", ["whole"], ["drawn"], dtype=1))
+    graph.node.append(helper.make_node("Add", ["whole", "drawn"], ["states"]))
+    save_onnx(graph, path)
+    return path, TEXTS
+
+
+@pytest.mark.parametrize("make", [_masked, _hashed, _dropping, _noisy])
+def test_an_encoder_that_draws_is_refused(tmp_path, make):
+    path, kind = make(tmp_path)
+    with pytest.raises(DataError, match=f"{path.name}.*different vectors for the same input"):
+        load(str(path), kind)

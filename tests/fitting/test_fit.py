@@ -155,7 +155,7 @@ def test_a_damaged_model_is_one_line(fitted, tmp_path, damage):
         ("recipe.json", lambda recipe: recipe["classes"]["names"].pop()),
         ("features.json", lambda features: features["columns"].pop()),
         ("ensemble/members.json", lambda content: content["members"].clear()),
-        ("ensemble/members.json", lambda content: content["members"][0].update(learner="x")),
+        ("ensemble/members.json", lambda content: content["members"][0].update(settings="x")),
         ("ensemble/members.json", lambda content: content["members"][0].update(weight=-1)),
         ("ensemble/members.json", lambda content: content.update(sharpness=float("nan"))),
         (MODEL_FILES[-1], lambda arrays: arrays.update(bias=arrays["bias"][1:])),

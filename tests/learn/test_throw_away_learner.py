@@ -5,7 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from noiseproof.errors import NoiseproofError
+from noiseproof.errors import DataError, NoiseproofError
+from noiseproof.fitting.fit import fit
+from noiseproof.fitting.model import load
 from noiseproof.learn.ensemble import Ensemble
 from noiseproof.learn.learn import learn
 from noiseproof.learn.learner import registry
@@ -80,6 +82,16 @@ def test_it_is_compared_treated_saved_and_loaded(centres, tmp_path):
     (tmp_path / "saved").mkdir()
     learned.model.save(tmp_path / "saved")
     assert (Ensemble.load(tmp_path / "saved").probabilities(X) == p).all()
+
+
+def test_a_model_of_a_learner_that_is_not_registered_says_so(centres, tmp_path, monkeypatch):
+    X = np.random.default_rng(0).standard_normal((90, 4))
+    y = np.array(["a", "b", "c"])[X[:, :3].argmax(1)]
+    folder = fit(X, y, learners=["nearest centre"], minutes=0).save(tmp_path / "out")
+    with monkeypatch.context() as elsewhere:
+        elsewhere.delitem(registry, "nearest centre")
+        with pytest.raises(DataError, match=r"out.*no learner is called 'nearest centre'; import"):
+            load(folder)
 
 
 MISTAKES = {

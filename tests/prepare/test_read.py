@@ -1,6 +1,7 @@
 """Reading what users have, and saying in one line what is wrong with it."""
 
 import gzip
+import struct
 from datetime import datetime
 
 import numpy as np
@@ -404,8 +405,8 @@ def test_what_a_parquet_file_says_about_pandas_may_be_anything(tmp_path, said):
     ("name", "scale", "kind"),
     [
         ("16.png", 257, np.uint16), ("16.tiff", 257, np.uint16), ("32.tiff", 257, np.int32),
-        ("float.tiff", 1, np.float32), ("share.tiff", 1 / 255, np.float32),
-        ("small.tiff", 1, np.int32),
+        ("16.pgm", 257, np.uint16), ("32.pgm", 257, np.int32), ("float.tiff", 1 / 255, np.float32),
+        ("float.pfm", 1 / 255, np.float32),
     ],
 )  # fmt: skip
 def test_greys_of_more_than_8_bits_are_the_same_picture(tmp_path, name, scale, kind):
@@ -415,11 +416,28 @@ def test_greys_of_more_than_8_bits_are_the_same_picture(tmp_path, name, scale, k
     for size, grey in ((8, True), (4, False), (None, True)):
         deep, plain = (decode(tmp_path / n, size, grey) for n in (name, "8.png"))
         assert np.array_equal(deep, plain)
+    # The same scale for a picture in which nothing is bright.
+    Image.fromarray((pixels.astype(float) * scale / 300).astype(kind)).save(tmp_path / name)
+    assert np.abs(decode(tmp_path / name)[0] - pixels / 300).max() <= 1
 
 
-def test_greys_that_are_no_greys_are_one_line(tmp_path):
-    Image.fromarray(np.full((4, 4), -5, np.int32)).save(tmp_path / "depth.tiff")
-    with pytest.raises(DataError, match="not between 0 and 65535"):
+def test_a_pgm_of_12_bits_and_its_tiff_are_the_same_picture(tmp_path):
+    greys = [0, 100, 2048, 4095]
+    (tmp_path / "a.pgm").write_bytes(b"P5 4 1 4095\n" + np.array(greys, ">u2").tobytes())
+    bits = "".join(f"{grey:012b}" for grey in greys)
+    packed = bytes(int(bits[i : i + 8], 2) for i in range(0, 48, 8))
+    tags = {256: 4, 257: 1, 258: 12, 259: 1, 262: 1, 273: 200, 277: 1, 278: 1, 279: 6}
+    entries = b"".join(struct.pack("<HHII", tag, 3, 1, value) for tag, value in tags.items())
+    header = b"II*\0" + struct.pack("<IH", 8, len(tags)) + entries + bytes(4)
+    (tmp_path / "a.tiff").write_bytes(header.ljust(200, b"\0") + packed)
+    for name in ("a.pgm", "a.tiff"):
+        assert decode(tmp_path / name).ravel().tolist() == [0, 6, 128, 255]
+
+
+@pytest.mark.parametrize(("grey", "kind", "white"), [(-5, np.int32, 65535), (200, np.float32, 1)])
+def test_greys_that_are_no_greys_are_one_line(tmp_path, grey, kind, white):
+    Image.fromarray(np.full((4, 4), grey, kind)).save(tmp_path / "depth.tiff")
+    with pytest.raises(DataError, match=f"not between 0 and {white}"):
         decode(tmp_path / "depth.tiff")
 
 

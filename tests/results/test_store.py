@@ -304,6 +304,54 @@ def test_names_that_are_too_long_differ_where_the_runs_do(record, tmp_path):
     assert "another run" in store.damaged[0]
 
 
+MATRICES = [{"noise": "matrix:T.csv", "matrix": digit * 64} for digit in "ab"]
+ENCODED = [{"encoded": f"{name}:128:{'c' * 64}"} for name in ("e:aa", "e:bb")]
+
+
+@pytest.mark.parametrize("pair", [MATRICES, ENCODED])
+def test_what_tells_cells_apart_tells_files_apart(record, tmp_path, pair):
+    """Two matrices may draw the same labels, and two encoders make the same features."""
+    one, other = (identified(replace(record, **change)) for change in pair)
+    assert one.identity == other.identity
+    first, second, packed = Store(tmp_path / "1"), Store(tmp_path / "2"), tmp_path / "p.records.xz"
+    first.put(one)
+    second.put(other)
+    assert second.files(one).finished() is None
+    shutil.copytree(second.path, first.path, dirs_exist_ok=True)
+    assert first.records() == {one.key: one, other.key: other}
+    packed.write_bytes(pack(r.to_dict() for r in (one, other)))
+    assert unpack_store(Store(packed), tmp_path / "3") == (2, 0)
+    shutil.copy(first.files(one).record, first.files(other).record)
+    with pytest.raises(DataError, match="another result"):
+        unpack_store(Store(packed), first.path)
+
+
+def test_a_network_is_found_beside_the_record_of_its_own_cell(record, tmp_path):
+    one, other = (identified(replace(record, **change)) for change in MATRICES)
+    for folder, each in (("1", one), ("2", other)):
+        Store(tmp_path / folder).put(each)
+    store = Store(tmp_path)
+    store.records()
+    assert [store.files(each).out.name for each in (one, other)] == ["1", "2"]
+
+
+def test_an_encoder_of_another_name_makes_the_same_cell(record, tmp_path):
+    one, other = (
+        identified(replace(record, encoded=f"{name}:aa:128:{'c' * 64}"))
+        for name in ("mine.onnx", "a:b.onnx")
+    )
+    assert one.key == other.key
+    assert RunFiles.of(tmp_path, one) == RunFiles.of(tmp_path, other)
+
+
+@pytest.mark.parametrize("change", [MATRICES[0], ENCODED[0]])
+def test_names_from_before_they_told_cells_apart(record, tmp_path, change):
+    old = identified(replace(record, **change))
+    name = f"digits-CE-{old.noise.replace(':', '-')}-seed1-{old.identity[:10]}.json"
+    (tmp_path / name).write_text(record_text(old.to_dict()))
+    assert Store(tmp_path).records() == {old.key: old}
+
+
 def test_long_names_as_they_were_cut_before(record, tmp_path):
     long = identified(replace(record, dataset="x" * 120))
     (tmp_path / f"{'x' * 100}-{long.identity[:10]}.json").write_text(record_text(long.to_dict()))

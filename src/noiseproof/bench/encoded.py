@@ -56,6 +56,18 @@ def short_name(encoder: str) -> str:
     return Path(read_encoder(encoder)[0]).name
 
 
+def files_of(encoder: str) -> tuple[str, ...]:
+    """Return the user's own files, or the folder, that an encoder is read from; none of a name.
+
+    >>> files_of("efficientnet-lite0@224")
+    ()
+    """
+    path = Path(read_encoder(encoder)[0])
+    if not encoder or not path.exists():
+        return ()
+    return (str(path), str(path.with_suffix(".json"))) if path.is_file() else (str(path),)
+
+
 def encode(whole: TrainTest[Any], encoder: str, progress: Progress = SILENT) -> TrainTest[Dataset]:
     """Return a data set of features in place of pictures; those in the cache are read from there.
 

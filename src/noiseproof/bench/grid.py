@@ -8,6 +8,7 @@ from typing import Any
 from noiseproof.bench.advised import RECOMMEND, advised_loss
 from noiseproof.bench.cell import MATRIX, Cell
 from noiseproof.bench.cells import Block, Cells
+from noiseproof.bench.encoded import files_of
 from noiseproof.bench.source import LABEL, Source, find_source
 from noiseproof.bench.trials import draw_trials
 from noiseproof.bench.words import doubled
@@ -91,9 +92,10 @@ class Grid:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The user's own files that it reads: data and noise matrices."""
+        """The user's own files that it reads: data, the encoder and noise matrices."""
         data = () if is_known(self.dataset) else (self.dataset,)
-        return (*data, *(n.removeprefix(MATRIX) for n in self.noises if n.startswith(MATRIX)))
+        matrices = (n.removeprefix(MATRIX) for n in self.noises if n.startswith(MATRIX))
+        return (*data, *files_of(self.encoder), *matrices)
 
     def recipe_of(self, row: Row) -> Recipe:
         """Return the recipe of a row."""

@@ -80,7 +80,8 @@ def unpack_store(store: Store, folder: Path) -> tuple[int, int]:
     for found in every:
         path = folder / f"{store.files(found.record).name}.json"
         if path.exists():
-            if result(Record.read(path)) != result(found.record):
+            old = Record.read(path)
+            if (old.key, result(old)) != (found.record.key, result(found.record)):
                 raise DataError(
                     f"{path}: another result than in {found.path}; remove what is wrong"
                 )

@@ -37,8 +37,6 @@ def run_grids(
     """
     run = find_engine(engine)
     store.check_writable()
-    if not settings.save:  # else a run that has its record may be under way again for its model
-        store.tidy()
     left = cells_left(cells_of(grids, shard), store, settings.save)
     for line in (*store.damaged, *map(str, store.disputes.values())):
         progress.say(line)
@@ -48,7 +46,10 @@ def run_grids(
         ):
             if encoder:  # once, before every process would
                 encode(data.load_any(dataset, settings.data, label=label), encoder, progress)
-    return run(left, store, replace(settings, losses=loss_files()), progress)
+    tally = run(left, store, replace(settings, losses=loss_files()), progress)
+    if not settings.save:  # else a run that has its record may be under way again for its model
+        store.tidy(tally.records.values())
+    return tally
 
 
 def cells_of(grids: Sequence[Grid], shard: tuple[int, int] = (1, 1)) -> Cells:

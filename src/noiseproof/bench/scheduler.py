@@ -198,6 +198,9 @@ class _Schedule:
 
     def _keep(self, cells: Iterable[Cell], records: Iterable[Record], ran: bool) -> None:
         for cell, record in zip(cells, records, strict=True):
+            if record.key != cell.key:  # else it would be missing after every run
+                self._lose(cell, "what was found in its place is the record of another cell")
+                continue
             self.tally.records[cell.key] = record
             self.tally.ran += ran
             self._tell(cell, record)

@@ -102,7 +102,12 @@ def run_bench(
         cells = "; ".join(f"{cell}: {reason}" for cell, reason in tally.lost.items())
         lost_cells = count(len(tally.lost), "cell")
         warn(f"no result for {lost_cells}: {cells}")
-        raise typer.Exit(1)
+    elif undone := sum(s.disputed + (s.missing if part == (1, 1) else 0) for s in found):
+        problems = dict.fromkeys(line for status in found for line in status.problems)
+        warn("; ".join([f"no result for {count(undone, 'cell')}", *problems]))
+    else:
+        return
+    raise typer.Exit(1)
 
 
 @group.command("status")

@@ -43,6 +43,7 @@ def write_report(
 
     page.check(out)
     grids = selection.grids(names) if names else selection.suiting()
+    page.check(out, selection.inputs(grids, store, out))
     with on_terminal() as progress:
         found = contents(grids, Store(store), selection, named=bool(names), progress=progress)
         options = ("--out", str(out))

@@ -28,6 +28,8 @@ SUFFIXES = frozenset(
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "JPEG2000", "MPO", "PNG", "PPM", "TIFF", "WEBP")
 #: How Pillow's names of greys with more than 8 bits begin.
 DEEP = ("I", "F")
+#: The tag of a TIFF with the bits of a grey.
+BITS = 258
 #: Pictures of more pixels are decoded one at a time, however many threads there are.
 LARGE = 1 << 24
 #: Pictures that are read at a time: some of the threads wait for the disk.
@@ -146,29 +148,33 @@ def upright(picture: "Image.Image") -> "Image.Image":
 
 
 def _eight_bits(picture: "Image.Image") -> "Image.Image":
-    """Return a picture of 16-bit or 32-bit greys as 8-bit ones; Pillow would make them white.
-
-    Greys of 16 bits are divided by 257. Floats up to 1 are taken for shares of white.
-    """
+    """Return a picture of 16-bit or 32-bit greys as 8-bit ones; Pillow would make them white."""
     from PIL import Image
 
     if not picture.mode.startswith(DEEP):
         return picture
-    values = np.asarray(picture)
-    least, most = values.min(), values.max()  # NaN where any is
-    if not 0 <= least <= most <= 65535:
-        raise ValueError("its greys are not between 0 and 65535")
-    scale = 1.0
-    if picture.mode.startswith("I;16") or most > 255:
-        scale = 1 / 257
-    elif picture.mode == "F" and most <= 1:
-        scale = 255.0
+    values, white = np.asarray(picture), _white(picture)
+    if not 0 <= values.min() <= values.max() <= white:  # NaN where any is
+        raise ValueError(f"its greys are not between 0 and {white}")
     greys = np.empty(values.shape, np.uint8)
     for row, found in zip(values, greys, strict=True):  # a picture of float64 is eight times it
-        found[:] = np.round(row.astype(np.float64) * scale)
+        found[:] = np.round(row.astype(np.float64) * (255 / white))
     made = Image.fromarray(greys)
     made.info.update({k: v for k, v in picture.info.items() if k != "transparency"})
     return made
+
+
+def _white(picture: "Image.Image") -> int:
+    """Return which grey is white, by the type and not the content: dark pictures stay dark.
+
+    For floats it is 1, as in most software that writes them; one of 0..255 is refused rather than
+    guessed at. 32-bit integers do not say it, and most often hold what 16 bits can. Pillow itself
+    stretches what has fewer than 16 bits, but for a TIFF.
+    """
+    if picture.mode == "F":
+        return 1
+    bits = getattr(picture, "tag_v2", {}).get(BITS, (16,))[0]
+    return int(2 ** min(bits, 16) - 1)
 
 
 def dimensions(path: Path) -> tuple[int, int]:

@@ -67,7 +67,7 @@ class TextEncoder:
         self.size = size or min(limit for limit in limits if limit and limit > 0)
         width = self._run(self._tokens(["a text"])).shape[1]
         self.identity = Identity(name, hash_of(folder), TEXTS, self.size, width)
-        self.batch = text_batch(self.encode, 32, self.tokenizer.get_vocab())
+        self.batch = text_batch(self.encode, self.size, 32, self.tokenizer.get_vocab())
 
     def encode(self, batch: Any) -> NDArray[np.float32]:
         """Return a vector of length 1 for each text."""

@@ -57,11 +57,8 @@ class OnnxEncoder:
         if encodes == PICTURES:
             self.batch = picture_batch(self.encode, size, 32)
         else:  # one that is not told which tokens are padding must not see any
-            self.batch = (
-                text_batch(self.encode, 32, tokenizer.get_vocab())
-                if "attention_mask" in self.inputs
-                else 1
-            )
+            most = 32 if "attention_mask" in self.inputs else 1
+            self.batch = text_batch(self.encode, size, most, tokenizer.get_vocab())
 
     def encode(self, batch: Any) -> NDArray[np.float32]:
         """Return the output of the network, one vector for each input."""
@@ -120,7 +117,8 @@ def load(
     described = _described(description)
     if described["encodes"] != encodes:
         raise DataError(f"{path}: it encodes {described['encodes']}, these are {encodes}")
-    hashed = [(path.name, content), (description.name, json.dumps(described).encode())]
+    # Under any name it is the same encoder.
+    hashed = [("network", content), ("description", json.dumps(described).encode())]
     tokenizer = None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # batches run at the same time, one thread each

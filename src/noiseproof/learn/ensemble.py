@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from noiseproof.errors import DataError
 from noiseproof.learn.learner import Floats, Learner, Trained, of_name
 from noiseproof.learn.learners import registry
 
@@ -80,13 +81,22 @@ class Ensemble:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what :meth:`save` wrote; raise ValueError if the parts do not fit together."""
+        """Read what :meth:`save` wrote.
+
+        Raises:
+            DataError: for a learner that nobody has registered.
+            ValueError: if the parts do not fit together.
+        """
         described = json.loads((folder / MEMBERS).read_text(encoding="utf-8"))
         members = []
         for i, entry in enumerate(described["members"]):
-            if entry["learner"] not in registry:
-                raise ValueError(f"no learner is called {entry['learner']!r}")
-            learner = of_name(entry["learner"], entry["settings"])
+            name = str(entry["learner"])
+            if name not in registry:
+                raise DataError(
+                    f"{folder}: no learner is called {name[:40]!r}; import the code that "
+                    "registers it before the model is loaded"
+                )
+            learner = of_name(name, entry["settings"])
             weight = float(entry["weight"])
             if not 0 < weight <= 1:
                 raise ValueError(f"a weight of {weight}")

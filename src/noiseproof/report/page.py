@@ -1,6 +1,7 @@
 """A page: one HTML file that needs no network and no other file."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,16 @@ def render(template_name: str, **values: Any) -> str:
     return SHOWN.sub(lambda found: printable(found[0]), text)
 
 
-def check(path: Path) -> None:
-    """Raise ParameterError where no page can be written; ask before the work, not after it."""
+def check(path: Path, inputs: Iterable[str | Path] = ()) -> None:
+    """Raise ParameterError where no page can be written; ask before the work, not after it.
+
+    Args:
+        path: the page.
+        inputs: files and folders that are read for it; none of them is ever replaced.
+    """
     if path.suffix.lower() not in KINDS:
         raise ParameterError(f"cannot write {path.name!r}: expected a name ending .html")
-    files.check_file(path, force=True)
+    files.check_file(path, force=True, inputs=inputs)
 
 
 def write(path: Path, text: str) -> None:

@@ -8,7 +8,7 @@ from noiseproof.files import locked
 from noiseproof.results.key import experiment_key
 from noiseproof.results.model import save_model
 from noiseproof.results.record import Record
-from noiseproof.results.run_files import RunFiles, forget_torn, lock_file
+from noiseproof.results.run_files import RunFiles, checkpoint_together, forget_torn, lock_file
 from noiseproof.train import Experiment, Machine
 from noiseproof.train.progress import Watcher
 from noiseproof.train.together import identity_together, run_together
@@ -87,7 +87,7 @@ def complete_together(
     """
     files = [RunFiles.of(out, one) for one in experiments]
     identity = identity_together(experiments)
-    checkpoint = out / f"{len(experiments)}-at-once-{identity[:10]}.checkpoint.pt"
+    checkpoint = checkpoint_together(out, identity)
     with ExitStack() as locks:
         for one in experiments:
             locks.enter_context(_alone(out, one, machine))

@@ -18,7 +18,8 @@ class Place(NamedTuple):
     Args:
         data: the fingerprint of the data set, so that other content is another cell; the name of
             a published data set whose fingerprint nobody has recorded yet; for features of
-            pictures, the encoder and the fingerprint of the pictures.
+            pictures, the hash of the encoder, whatever it is called, the size and the fingerprint
+            of the pictures.
         recipe_hash: the hash of the recipe.
         loss: as ``str(loss)`` spells it.
         noise: as ``str(noise)`` spells it; ``matrix:`` and a hash for a matrix from a file.
@@ -55,7 +56,7 @@ def find_place(
             content, which on another processor differs in the last bits.
     """
     if encoded:
-        fingerprint = encoded
+        fingerprint = _without_name(encoded)
     elif is_known(dataset):
         published = KNOWN[dataset].fingerprint
         if not fingerprint or (not published and is_as_published(dataset, fingerprint)):
@@ -98,6 +99,15 @@ def name_encoded(encoder: str, sha256: str, size: int, pictures: str) -> str:
     return f"{encoder}:{sha256}:{size}:{pictures}"
 
 
+def _without_name(encoded: str) -> str:
+    """Return what :func:`name_encoded` returned without the encoder's name, which may have colons.
+
+    >>> _without_name("lite0:ab12:128:cd34")
+    'ab12:128:cd34'
+    """
+    return ":".join(encoded.split(":")[-3:])
+
+
 def fingerprint_of_pictures(encoded: str) -> str:
     """Return the fingerprint in what :func:`name_encoded` returned.
 
@@ -114,9 +124,9 @@ def matrix_hash(noise: Noise) -> str:
     return hashlib.sha256(np.ascontiguousarray(noise.transition.matrix).tobytes()).hexdigest()
 
 
-def experiment_key(experiment: Experiment) -> str:
-    """Return the key of the cell that an experiment is."""
-    place = find_place(
+def experiment_place(experiment: Experiment) -> Place:
+    """Return the place of an experiment in a table."""
+    return find_place(
         dataset=experiment.dataset,
         fingerprint=experiment.fingerprint,
         recipe_hash=experiment.recipe.hash,
@@ -125,4 +135,8 @@ def experiment_key(experiment: Experiment) -> str:
         matrix=matrix_hash(experiment.noise),
         encoded=experiment.encoded,
     )
-    return place.key(experiment.seed)
+
+
+def experiment_key(experiment: Experiment) -> str:
+    """Return the key of the cell that an experiment is."""
+    return experiment_place(experiment).key(experiment.seed)

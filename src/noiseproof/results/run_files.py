@@ -8,12 +8,13 @@ from itertools import chain, count
 from pathlib import Path
 
 from noiseproof.errors import DataError
+from noiseproof.results.key import experiment_place
 from noiseproof.results.plain import read_plain
 from noiseproof.results.record import Record
 from noiseproof.train import Experiment
 from noiseproof.train.checkpoint import load_checkpoint
 
-#: How the name of a record ends: the first ten digits of its identity.
+#: How the name of a record ends: ten digits of a hash.
 RECORD_NAME = re.compile(r"-([0-9a-f]{10})\.json$")
 #: Letters of the words before it, at most.
 WORDS = 100
@@ -35,9 +36,9 @@ class RunFiles:
     def of(cls, out: Path, run: Experiment | Record) -> "RunFiles":
         """Return the files of a run under ``out``, named by its words and its hash.
 
-        Two experiments that differ in anything have different files.
+        Two experiments that differ in anything have different files, and so have two cells.
         """
-        return cls(out, file_name(_words(run), run.identity))
+        return cls(out, file_name(_words(run), _hash(run)))
 
     @property
     def checkpoint(self) -> Path:
@@ -91,9 +92,20 @@ def is_named(path: Path, record: Record) -> bool:
     A disk that knows no ``*`` may have written something else for it, or nothing.
     """
     words = _words(record)
-    names = file_name(words, record.identity), _joined(_slug(words)[:WORDS], record.identity)
-    # The second is how long names were cut before they had a hash of their own.
+    names = (
+        file_name(words, _hash(record)),
+        # How cells of matrices and encoders were named before their names told them apart,
+        file_name(words, record.identity),
+        # and how long names were cut before they had a hash of their own.
+        _joined(_slug(words)[:WORDS], record.identity),
+    )
     return any(re.fullmatch(re.escape(name).replace(r"\*", ".{0,3}"), path.stem) for name in names)
+
+
+def checkpoint_together(out: Path, identity: str) -> Path:
+    """Return the checkpoint of runs at once, by what :func:`identity_together` returned."""
+    digits = hashlib.sha256(identity.encode(errors="replace")).hexdigest()
+    return out / f"{_joined(f'{len(identity.split())}-at-once', digits)}.checkpoint.pt"
 
 
 def lock_file(out: Path, key: str) -> Path:
@@ -119,7 +131,7 @@ def forget_torn(checkpoint: Path, identity: str) -> None:
         set_aside(checkpoint)
 
 
-def file_name(words: str, identity: str) -> str:
+def file_name(words: str, digits: str) -> str:
     """Return words and a hash as the beginning of a file's name.
 
     Words that are too long are cut, with a hash of all of them at the end: the same labels, and so
@@ -132,7 +144,18 @@ def file_name(words: str, identity: str) -> str:
     if len(text) > WORDS:
         whole = words.encode(errors="surrogatepass")  # a path may have bytes that are no text
         text = _joined(text[: WORDS - 11], hashlib.sha256(whole).hexdigest())
-    return _joined(text, identity)
+    return _joined(text, digits)
+
+
+def _hash(run: Experiment | Record) -> str:
+    """Return the identity of a run; with what else tells its cell apart, where there is more.
+
+    Two matrices may draw the same labels, and two encoders make the same features.
+    """
+    place = run.place if isinstance(run, Record) else experiment_place(run)
+    if not run.encoded and not place.noise.startswith("matrix:"):
+        return run.identity
+    return hashlib.sha256(f"{run.identity} {place.key(run.seed)}".encode()).hexdigest()
 
 
 def _words(run: Experiment | Record) -> str:

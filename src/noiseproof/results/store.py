@@ -17,11 +17,13 @@ from noiseproof.results.record import OtherSchemaError, Record
 from noiseproof.results.run_files import (
     RECORD_NAME,
     RunFiles,
+    checkpoint_together,
     is_named,
     is_run_file,
     lock_file,
     set_aside,
 )
+from noiseproof.train.checkpoint import read_tensors
 
 #: So many damaged records of a packed file are listed; then it is not read any further.
 WORST = 1000
@@ -88,6 +90,7 @@ class Store:
         self.damaged: list[str] = []
         self.disputes: dict[str, Dispute] = {}
         self._folders: dict[str, Path] = {}
+        self._identities: set[str] = set()
 
     def records(self) -> dict[str, Record]:
         """Read the records, by the key of their cell."""
@@ -99,8 +102,10 @@ class Store:
         contents: dict[str, set[str]] = {}
         for one in found:
             record = one.record
-            self._folders.setdefault(record.identity, one.path.parent)
-            cells.setdefault(record.key, []).append(one)
+            key = record.key
+            self._folders.setdefault(key, one.path.parent)
+            self._identities.add(record.identity)
+            cells.setdefault(key, []).append(one)
             if not record.encoded:  # features made twice differ in their last bits
                 contents.setdefault(record.place.data, set()).add(record.fingerprint)
         self.disputes = {
@@ -147,7 +152,7 @@ class Store:
 
     def files(self, record: Record) -> RunFiles:
         """Return where the files of a record's run are: where the record was found, or belongs."""
-        return RunFiles.of(self._folders.get(record.identity, self.path), record)
+        return RunFiles.of(self._folders.get(record.key, self.path), record)
 
     def check_writable(self) -> None:
         """Raise an error now where a record could not be written later."""
@@ -162,13 +167,28 @@ class Store:
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self.path)) from None
 
-    def tidy(self) -> None:
-        """Remove checkpoints of finished runs, which were killed just after their record."""
+    def tidy(self, more: Iterable[Record] = ()) -> None:
+        """Remove checkpoints of runs that have their record.
+
+        They were killed just after it, or at once with others and then run beside others.
+
+        Args:
+            more: records that were written after the store was read.
+        """
+        self._identities.update(record.identity for record in more)
+        for path in self.path.glob("*-at-once-*.checkpoint.pt"):
+            with suppress(DataError, OSError):  # somebody else's
+                whose = str((read_tensors(path) or {}).get("identity", ""))
+                if path == checkpoint_together(self.path, whose) and self._has_all(whose):
+                    path.unlink(missing_ok=True)
         for path in self.path.glob("*.checkpoint.pt"):
             files = RunFiles(self.path, path.name.removesuffix(".checkpoint.pt"))
             with suppress(DataError, OSError):  # no record: of a run under way, or somebody else's
                 if RunFiles.of(self.path, Record.read(files.record)) == files:
                     path.unlink(missing_ok=True)
+
+    def _has_all(self, identities: str) -> bool:
+        return self._identities.issuperset(identities.split())
 
     def _files(self) -> Iterator[Path]:
         if self.is_packed:

@@ -5,7 +5,6 @@ alone, up to rounding: its own initial weights, loss, noise, clipping and histor
 order of the samples, which is drawn by the seed, so the seed and the recipe must be the same.
 """
 
-import hashlib
 import itertools
 import math
 import time
@@ -56,8 +55,8 @@ def check_together(experiments: Sequence[Experiment]) -> None:
 
 
 def identity_together(experiments: Sequence[Experiment]) -> str:
-    """Return the SHA-256 of all that decides the results of runs at once."""
-    return hashlib.sha256("".join(one.identity for one in experiments).encode()).hexdigest()
+    """Return the identities of runs at once: so a checkpoint says whose it is."""
+    return " ".join(one.identity for one in experiments)
 
 
 def run_together(
