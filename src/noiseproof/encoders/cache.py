@@ -33,7 +33,7 @@ ABOUT = "about.json"
 #: The names that the cache gives; whatever else is in its folder is somebody else's.
 FOLDER, FILE = re.compile(r"[0-9a-f]{32}(-\d+)+"), re.compile(r"[0-9a-f]{16}\.npy")
 #: Changes whenever encoders make other embeddings of the same inputs: then they are made again.
-MAKING = 2
+MAKING = 3
 
 Vectors = dict[bytes, NDArray[np.float32]]
 #: What could not be written, by folder: the process keeps it.

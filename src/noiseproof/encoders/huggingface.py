@@ -20,14 +20,13 @@ from torch.nn import functional as F
 from noiseproof.encoders.batches import of_tokens, picture_batch, text_batch
 from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity, digest
 from noiseproof.encoders.hub import PATTERNS, local_folder
+from noiseproof.encoders.pixels import Pixels
 from noiseproof.errors import DataError
 from noiseproof.extras import need
 from noiseproof.files import check_plain
 
 #: A text is cut off after this many tokens, or fewer where the model says so.
 TOKENS = 256
-#: ImageNet's, where a model does not say its own.
-MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 #: No description is larger, in bytes, and no network deeper: building one takes time by the layer.
 LARGEST, DEEPEST = 16 << 20, 2000
 #: Nor is a picture's side longer, in pixels.
@@ -106,12 +105,7 @@ class PictureEncoder:
         side = size or _side(described) or getattr(self.network.config, "image_size", None) or 224
         if side > WIDEST:
             raise DataError(f"{folder}: it reads pictures of {side:,} pixels, more than {WIDEST:,}")
-        self.mean, self.std = (
-            torch.tensor(described.get(key) or default, dtype=torch.float32)[:, None, None]
-            for key, default in (("image_mean", MEAN), ("image_std", STD))
-        )
-        if described.get("do_normalize") is False:
-            self.mean, self.std = torch.zeros_like(self.mean), torch.ones_like(self.std)
+        self.pixels = Pixels.of(described)
         width = self.encode(np.zeros((1, 3, side, side), np.uint8)).shape[1]
         self.identity = Identity(name, hash_of(folder), PICTURES, side, width)
         self.batch = picture_batch(self.encode, side, min(16, WIDEST**2 // side**2))
@@ -119,7 +113,7 @@ class PictureEncoder:
     def encode(self, batch: Any) -> NDArray[np.float32]:
         """Return the pooled output; where there is none, the mean over the pixels or tokens."""
         with torch.inference_mode():
-            x = (torch.from_numpy(batch).float() / 255 - self.mean) / self.std
+            x = self.pixels(torch.from_numpy(batch))
             out = self.network(pixel_values=x.to(self.network.device))
             found: NDArray[np.float32] = self._pool(out).float().cpu().numpy()
             return found
