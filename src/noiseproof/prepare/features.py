@@ -74,7 +74,7 @@ def learn_features(
         progress: hears how many texts are encoded.
     """
     if samples.kind == "table":
-        columns = understand(samples.inputs, text, notes)
+        columns = understand(samples.inputs, text, notes, samples.commas)
         used = {column.name for column in columns}
         unused = tuple(name for name in samples.inputs.columns if name not in used)
         if samples.groups is not None and samples.groups.name:

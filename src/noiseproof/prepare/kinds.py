@@ -39,13 +39,16 @@ class _Useless(Exception):  # noqa: N818  not an error: a column with nothing to
     """Why a column is left out."""
 
 
-def understand(frame: Any, text: Collection[str], notes: Notes) -> list[Column | Words]:
+def understand(
+    frame: Any, text: Collection[str], notes: Notes, commas: Collection[str] = ()
+) -> list[Column | Words]:
     """Return what each column becomes; those left out are noted with the reason.
 
     Args:
         frame: the table, without its labels.
         text: the columns that the user calls text.
         notes: where to say so.
+        commas: the columns whose decimal commas have been read: no other mark is in their numbers.
     """
     for name in text:
         if name not in frame.columns:
@@ -54,7 +57,8 @@ def understand(frame: Any, text: Collection[str], notes: Notes) -> list[Column |
     kept: list[Column | Words] = []
     for name in frame.columns:
         try:
-            kept.append(_understand(name, with_gaps(frame[name]), name in text, notes))
+            column, is_text = with_gaps(frame[name]), name in text
+            kept.append(_understand(name, column, is_text, notes, marks=name not in commas))
         except _Useless as useless:
             notes.add(f"left out, {useless}", name)
     if not kept:
@@ -62,7 +66,7 @@ def understand(frame: Any, text: Collection[str], notes: Notes) -> list[Column |
     return kept
 
 
-def _understand(name: str, column: Any, is_text: bool, notes: Notes) -> Column | Words:
+def _understand(name: str, column: Any, is_text: bool, notes: Notes, marks: bool) -> Column | Words:
     import pandas as pd
 
     types = pd.api.types
@@ -79,7 +83,7 @@ def _understand(name: str, column: Any, is_text: bool, notes: Notes) -> Column |
         return _number(name, column)
     if types.is_datetime64_any_dtype(column):
         return _date(name, column, day_first=None)
-    return _text(name, column, notes) if is_text else _object(name, column, notes)
+    return _text(name, column, notes) if is_text else _object(name, column, notes, marks)
 
 
 def _number(name: str, column: Any, written: Amounts | None = None) -> Number:
@@ -100,7 +104,7 @@ def _number(name: str, column: Any, written: Amounts | None = None) -> Number:
     return Number.learn(name, values, float(truth.mean()))
 
 
-def _object(name: str, column: Any, notes: Notes) -> Column | Words:
+def _object(name: str, column: Any, notes: Notes, marks: bool) -> Column | Words:
     import pandas as pd
 
     types = pd.api.types
@@ -112,11 +116,11 @@ def _object(name: str, column: Any, notes: Notes) -> Column | Words:
     gaps = is_gap(values)
     filled = max(1, int(counts[~gaps].sum()))
     numbers, dates = ~np.isnan(as_numbers(values)), is_date(values).to_numpy(bool)
-    written = Amounts.of(texts, counts, ALIKE * filled)
+    written = Amounts.of(texts, counts, ALIKE * filled) if marks else None
     most = max(counts[numbers].sum(), counts[dates].sum())
     if gaps.any() and (most >= ALIKE * filled or written is not None):
-        marks = shortlist(repr(text) for text in values[gaps])
-        notes.add("marks that are taken as missing", f"{name} ({marks})")
+        listed = shortlist(repr(text) for text in values[gaps])
+        notes.add("marks that are taken as missing", f"{name} ({listed})")
     plain = written is None or bool(written.unit)
     if plain and counts[numbers].sum() >= ALIKE * filled:
         return _number(name, column)
