@@ -47,7 +47,8 @@ def estimate(
 
     Args:
         labels: (N,) the given labels, numbers from 0 to K-1 or names of classes.
-        probabilities: (N, K) held out, as from cross-validation; their confidence does not matter.
+        probabilities: (N, K) held out, as from cross-validation. Their confidence does not matter,
+            but they should differ: predictions of 0 or 1 alone do not show what is difficult.
         classes: the K names; without them, those of labels given as names, in order.
         neighbours: (N, k) for each row the numbers of the rows nearest to it, as from
             :func:`nearest`. Their labels are a second opinion, which counts as far as it predicts.
@@ -84,8 +85,8 @@ def estimate(
     if not isinstance(difficult, int | float | np.number) or not 0 <= difficult <= 1:
         raise ParameterError(f"difficult: expected a share from 0 to 1, got {difficult!r}")
     votes = None if neighbours is None else given[_check_neighbours(neighbours, N)]
-    power = trust(given, p, votes)
-    rows = difficulty.leading(given, p, votes, power)
+    power, floor = trust(given, p, votes)
+    rows = difficulty.leading(given, p, votes, power, floor)
     units = _check_groups(groups, N)
     alone = independent(rows.predicted != given, units)
     found = difficulty.posterior(given, rows, alone / N, difficult)
@@ -114,9 +115,8 @@ def estimate(
             largest = float(np.bincount(given).max()) / N
             known_more = float((rows.predicted == given).mean()) - largest > 1 / np.sqrt(alone)
             noisy = min(noisy, _UNSURE if known_more else _CHANCE)
-    calibration = Calibration(
-        sharpness, (float(power[0]), float(power[1])), min(1.0, seen / max(rate, 1e-9)), noisy
-    )
+    share = min(1.0, seen / max(rate, 1e-9))
+    calibration = Calibration(sharpness, (float(power[0]), float(power[1])), share, noisy, floor)
     return EstimatedTransition(
         flips.shrunk(prior, counts, rate, N),
         prior,
