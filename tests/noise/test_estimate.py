@@ -188,6 +188,7 @@ def test_says_when_noise_cannot_be_told_from_difficulty(name):
     T = noise.estimate(*CLEAN[name])
     assert not T.decisive
     assert any("cannot tell noise from difficulty" in warning for warning in T.warnings)
+    assert T.doubt(*CLEAN[name])[0].max() <= 0.5
 
 
 def test_noise_that_shows_is_decisive():

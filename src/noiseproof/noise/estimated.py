@@ -125,8 +125,7 @@ class EstimatedTransition(TransitionMatrix):
 
         Where it could not, do not act on single suspects. Probabilities of 0 or 1 single none out.
         """
-        low, high = self.rate_interval
-        return low > NEAR_ZERO * high or (high < SMALL and not self.calibration.hard)
+        return told_apart(self.rate_interval, self.calibration)
 
     def __repr__(self) -> str:
         low, high = self.rate_interval
@@ -200,6 +199,12 @@ class EstimatedTransition(TransitionMatrix):
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         kept = (self.matrix, self.prior, self.rate_interval, self.draws, self.agreement, self.rows)
         return EstimatedTransition, (*kept, self.classes, self.calibration)
+
+
+def told_apart(ends: Interval, calibration: Calibration) -> bool:
+    """Return whether noise is told from difficulty, by the interval of the rate."""
+    low, high = ends
+    return low > NEAR_ZERO * high or (high < SMALL and not calibration.hard)
 
 
 def _kept_interval(kept: Doubles, rows: Doubles, rate: float, ends: Interval) -> Doubles:
