@@ -163,3 +163,13 @@ def test_the_hessian_stays_small_where_u_rounds_to_1(loss, dtype):
     before = curvature(end - 3)
     for beyond in (0.8, 1.5, 3, 10, 40):
         assert curvature(end + beyond) <= 1.1 * before + 1e-9
+
+
+@pytest.mark.parametrize("K", [3, 7])
+@pytest.mark.parametrize("loss", [one for one in EXAMPLES if not one.random], ids=str)
+def test_training_and_evaluation_agree_on_logits_of_any_size(loss, K):
+    loss = with_options(loss, reduction="none")
+    K = max(K, classes_for(loss))
+    for big in (1e20, 1e29, 4e29, 1e30, 1e35, 3e38):
+        z, y = with_every_label(torch.cat([big * torch.eye(K), -big * torch.eye(K)]))
+        torch.testing.assert_close(loss(z.clone().requires_grad_(), y).detach(), loss(z, y))
