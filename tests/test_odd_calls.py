@@ -14,6 +14,10 @@ ODD = {
     "empty list": [], "ragged": [[1], [2, 3]], "dict": {1: 2}, "set": {1}, "object": object(),
     "array": np.array([1, 2]), "matrix": np.eye(3), "no numbers": np.array(["a", "b"]),
     "tensor": torch.ones(2), "scalar tensor": torch.tensor(1), "type": int, "pair": (1, 2),
+    "beyond floats": 10**400, "lists of one": [[1], [2], [3]], "module": torch.nn.Identity(),
+    "module type": torch.nn.Module, "parameter": torch.nn.Parameter(torch.ones(2)),
+    "big-endian": np.eye(3, dtype=">f8"), "big-endian labels": np.array([0, 1], dtype=">i8"),
+    "long": np.eye(3, dtype=np.longdouble), "complex": 1j,
 }  # fmt: skip
 
 T = nf.noise.symmetric(3, 0.4)
@@ -21,7 +25,8 @@ LABELS = np.arange(60) % 3
 P = np.full((60, 3), 0.1) + 0.7 * np.eye(3)[LABELS]
 LOGITS, TARGET = torch.randn(4, 3), torch.tensor([0, 1, 2, 0])
 CALLS = {
-    "loss": (nf.loss, {"text": "AGCE(a=1, q=0.5)"}),
+    "loss": (nf.loss, {"text": "AGCE(a=1, q=0.5)", "reduction": "mean", "weight": None,
+                       "ignore_index": 0, "label_smoothing": 0.0}),
     "AGCE": (nf.AGCE, {"a": 1, "q": 0.5, "reduction": "mean", "weight": None, "ignore_index": 0,
                        "label_smoothing": 0.0}),
     "SCE": (nf.SCE, {"alpha": 1, "beta": 1, "A": -4}),
@@ -32,7 +37,7 @@ CALLS = {
     "linear_loss": (nf.linear_loss, {"hidden": torch.randn(4, 2), "weight": torch.randn(3, 2),
                                      "target": TARGET, "loss": nf.CE(), "bias": None}),
     "paper_loss": (nf.paper_loss, {"method": "GCE", "dataset": "mnist"}),
-    "asymmetry_ratio": (nf.asymmetry_ratio, {"loss": "CE"}),
+    "asymmetry_ratio": (nf.asymmetry_ratio, {"loss": "CE", "strict": False}),
     "is_symmetric": (nf.is_symmetric, {"loss": "CE", "classes": 3}),
     "is_asymmetric": (nf.is_asymmetric, {"loss": "MAE", "weights": [0.6, 0.4]}),
     "minimise_risk": (nf.minimise_risk, {"loss": "MAE", "weights": [0.6, 0.4]}),
@@ -46,6 +51,7 @@ CALLS = {
     "superclass": (nf.noise.superclass, {"groups": [0, 0, 1], "rate": 0.2, "classes": None}),
     "asymmetric": (nf.noise.asymmetric, {"which": "mnist", "rate": 0.2, "classes": None,
                                          "variant": "corrected"}),
+    "asymmetric, a map": (nf.noise.asymmetric, {"which": {0: 1}, "rate": 0.2, "classes": 3}),
     "parse": (nf.noise.parse, {"text": "symmetric:0.2", "classes": 3}),
     "TransitionMatrix": (nf.noise.TransitionMatrix, {"matrix": np.eye(3), "classes": None}),
     "rate_under": (T.rate_under, {"prior": [1, 1, 1]}),

@@ -76,6 +76,9 @@ def test_only_the_fields_of_changed_labels_differ(tmp_path_factory, table):
     assert edited(path, "y", changes, encoding) == written(expected)
 
 
+# Ninety rows are too few to tell; one test below is about what clean says then.
+pytestmark = pytest.mark.filterwarnings("ignore:.*cannot tell noise:noiseproof.errors.DataWarning")
+
 FRAME, TRUE, WRONG = blobs(90, classes=("cat", "=dog", "e,el"))
 
 
@@ -138,9 +141,10 @@ def test_proposals_are_for_rows_that_nobody_looked_at(home, tmp_path, monkeypatc
     folder, fitted = home
     monkeypatch.chdir(folder)  # the folder of the fit and the label column are found
     suspects = fitted.suspects
-    first, sure = int(suspects["row"][0]), suspects[suspects["confidence"] >= 0.9]
+    first, sure = int(suspects["row"][0]), suspects[suspects["confidence"] >= 0.4]
     reviewed = decided(tmp_path / "r.csv", fitted, [first], decision="skip", label="")
-    made = clean("pets.csv", tmp_path / "clean.csv", reviewed=reviewed, proposals=0.9)
+    made = clean("pets.csv", tmp_path / "clean.csv", reviewed=reviewed, proposals=0.4)
+    assert len(sure) > 1
     assert {c.row for c in made.changes} == set(sure["row"]) - {first}
     assert {c.row: c.new for c in made.changes} == {
         row: new
@@ -148,6 +152,34 @@ def test_proposals_are_for_rows_that_nobody_looked_at(home, tmp_path, monkeypatc
         if row != first
     }
     assert all(c.why.startswith("proposed by the fit, ") for c in made.changes)
+
+
+def test_proposals_of_a_fit_that_cannot_tell_are_never_sure_nor_taken_silently(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    numbers = np.random.default_rng(0)
+    X = numbers.normal(size=(300, 4))
+    hard = np.where(X[:, 0] > 0.7, X[:, 1] > 0, X.prod(axis=1) > 0)  # and no label is wrong
+    file, folder = tmp_path / "signs.csv", tmp_path / "signs-fit"
+    pd.DataFrame(X).assign(y=np.where(hard, "yes", "no")).to_csv(file, index=False)
+    command = ["fit", file, "--label", "y", "--learner", "linear", "--quiet"]
+    assert main([str(word) for word in command]) == 0
+    assert "warning: cannot tell noise from difficulty" in capsys.readouterr().err
+    listed = pd.read_csv(folder / "suspect_rows.csv")
+    assert len(listed)
+    assert listed["confidence"].between(0.25, 0.5).all()
+    assert listed["confidence"].is_monotonic_decreasing
+    summary = json.loads((folder / "summary.json").read_text())
+    assert (summary["noise"]["decisive"], summary["probably_wrong"]) == (False, 0)
+    for least, changed in ((0.7, 0), (0.25, len(listed))):
+        out = tmp_path / f"{least}.csv"
+        command = ["clean", file, "--proposals", least, "--out", out, "--quiet"]
+        assert main([str(word) for word in command]) == 0
+        said = capsys.readouterr().err
+        assert said.startswith("warning: ")
+        assert "the fit cannot tell noise from difficulty" in said
+        assert len(pd.read_csv(tmp_path / f"{least}-changes.csv")) == changed
 
 
 def test_gzip_and_parquet(home, tmp_path):

@@ -143,3 +143,12 @@ def test_mistakes_are_one_line():
     with pytest.raises(TargetError, match="target 4 is outside"):
         nf.CE().derivatives(s, np.full(9, 4))
     assert math.isfinite(nf.CE().derivatives(s, y).value.sum())
+
+
+@pytest.mark.parametrize("kind", [">f4", ">f8", np.longdouble])
+def test_numbers_that_torch_does_not_have_are_those_it_has(kind):
+    scores, labels = np.random.default_rng(0).normal(size=(5, 3)).astype("f4"), np.arange(5) % 3
+    plain = nf.CE().derivatives(scores, labels)
+    found = nf.CE().derivatives(scores.astype(kind), labels.astype(">i8"))
+    for one, other in zip(plain, found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)

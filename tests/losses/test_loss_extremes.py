@@ -1,5 +1,7 @@
 """Finite logits of any size and type, parameters at the ends of their ranges: finite numbers."""
 
+import math
+
 import pytest
 import torch
 from loss_examples import (
@@ -143,3 +145,31 @@ def test_the_kernel_alone_is_finite_at_both_ends_of_u(loss):
         for one in (loss.value(log_u), *loss.with_slope(log_u)):
             assert one.dtype == dtype
             assert torch.isfinite(one).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("loss", EXAMPLES, ids=str)
+def test_the_hessian_stays_small_where_u_rounds_to_1(loss, dtype):
+    loss, K = with_options(loss, reduction="sum"), classes_for(loss)
+    y = torch.tensor([0])
+    end = -math.log(torch.finfo(dtype).eps)
+
+    def curvature(gap):
+        z = torch.full((1, K), -gap, dtype=dtype)
+        z[0, 0] = 0
+        return float(torch.autograd.functional.hessian(lambda z: loss(z, y), z).abs().max())
+
+    # It falls with the gap, or is that of a loss which is not flat at u = 1.
+    before = curvature(end - 3)
+    for beyond in (0.8, 1.5, 3, 10, 40):
+        assert curvature(end + beyond) <= 1.1 * before + 1e-9
+
+
+@pytest.mark.parametrize("K", [3, 7])
+@pytest.mark.parametrize("loss", [one for one in EXAMPLES if not one.random], ids=str)
+def test_training_and_evaluation_agree_on_logits_of_any_size(loss, K):
+    loss = with_options(loss, reduction="none")
+    K = max(K, classes_for(loss))
+    for big in (1e20, 1e29, 4e29, 1e30, 1e35, 3e38):
+        z, y = with_every_label(torch.cat([big * torch.eye(K), -big * torch.eye(K)]))
+        torch.testing.assert_close(loss(z.clone().requires_grad_(), y).detach(), loss(z, y))

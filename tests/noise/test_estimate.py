@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from noiseproof import noise
 from noiseproof.errors import NoiseError, NoiseproofError, TargetError
@@ -126,11 +127,68 @@ def test_a_weak_classifier_is_no_proof_of_noise(made, seed):
     assert not (T.doubt(labels, p)[0] > 0.9).any()
 
 
+def blurred(rows, seed, rate=0.0):
+    """Return two overlapping Gaussians, and their labels, so many of which are wrong."""
+    numbers = np.random.default_rng(seed)
+    true = numbers.integers(0, 2, rows)
+    X = numbers.normal(size=(rows, 4))
+    X[np.arange(rows), true] += 2
+    return X, np.where(numbers.random(rows) < rate, 1 - true, true)
+
+
+COARSE = {
+    "neighbours": KNeighborsClassifier(),
+    "few trees": RandomForestClassifier(10, random_state=0),
+    "a tree": DecisionTreeClassifier(min_samples_leaf=20, random_state=0),
+    "a tree, all 0 or 1": DecisionTreeClassifier(random_state=0),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("model", COARSE)
+def test_probabilities_of_a_few_levels_are_no_surer_than_they_can_tell(model, seed):
+    for rate in (0.0, 0.2):
+        X, labels = blurred(2000, seed, rate)
+        p = cross_val_predict(COARSE[model], X, labels, cv=5, method="predict_proba")
+        low, high = noise.estimate(labels, p).rate_interval
+        assert low <= rate <= high
+        assert low == 0 or rate
+
+
+@pytest.mark.parametrize("K", [2, 5])
+@pytest.mark.parametrize("skill", [1.5, 2, 4])
+def test_predictions_without_probabilities_do_not_show_what_is_difficult(K, skill):
+    true = np.arange(4000) % K
+    p = np.eye(K)[classifier(true, K, skill=skill).argmax(axis=1)]
+    T = noise.estimate(true, p)
+    assert T.rate_interval[0] == 0
+    assert not T.decisive
+    assert "all 0 or 1" in T.warnings[0]
+    assert T.doubt(true, p)[0].max() <= 0.5
+    noisy = noise.symmetric(K, 0.2).corrupt(true, seed=1)
+    low, high = noise.estimate(noisy, p).rate_interval
+    assert low == 0
+    assert high >= noisy.rate
+    places = np.arange(0, 4000, 10)
+    T = noise.estimate(noisy, p, trusted=(places, true[places]))
+    assert T.rate_interval[0] > 0.1
+    assert T.decisive
+
+
+def test_one_probability_of_0_changes_next_to_nothing():
+    labels, p = easy(2000)
+    noisy = noise.symmetric(3, 0.2).corrupt(labels, seed=1)
+    soft = noise.estimate(noisy, p)
+    p[0] = np.eye(3)[labels[0]]
+    assert noise.estimate(noisy, p).rate == pytest.approx(soft.rate, abs=0.003)
+
+
 @pytest.mark.parametrize("name", ["hard", "tiny and hard", "nothing to learn"])
 def test_says_when_noise_cannot_be_told_from_difficulty(name):
     T = noise.estimate(*CLEAN[name])
     assert not T.decisive
     assert any("cannot tell noise from difficulty" in warning for warning in T.warnings)
+    assert T.doubt(*CLEAN[name])[0].max() <= 0.5
 
 
 def test_noise_that_shows_is_decisive():

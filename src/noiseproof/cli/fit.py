@@ -148,7 +148,8 @@ def _fit(
         missing = write(fitted, folder, force)
     if silent:
         doubts = fitted.test.warnings if fitted.test is not None else ()
-        for line in (*fitted.doubts, *doubts):
+        undecided = () if fitted.estimate.decisive else fitted.estimate.warnings[:1]
+        for line in (*fitted.doubts, *undecided, *doubts):
             warn(line, "warning")
     if missing:
         for line in missing:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from noiseproof import files
-from noiseproof.errors import DataError, ParameterError
+from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.files.spreadsheet import escape, unescape
 from noiseproof.fitting.model import UNREADABLE
 from noiseproof.fitting.output import SUMMARY, SUSPECTS
@@ -122,7 +123,7 @@ def _proposed(
             ([unescape(line[name]) for name in PROPOSAL], float(line["confidence"]))
             for line in lines
         ]
-        theirs = summary["data"]["fingerprint"]
+        theirs, decisive = summary["data"]["fingerprint"], summary["noise"]["decisive"]
     except (*UNREADABLE, csv.Error):
         raise DataError(
             f"{folder}: no fit of noiseproof's here, for --proposals; give --fit"
@@ -131,6 +132,13 @@ def _proposed(
         raise DataError(f"{folder / max(changed)}: has changed since the fit; fit again")
     if theirs != given.fingerprint:
         raise DataError(f"{folder}: is the fit of other data than {given.data}")
+    if not decisive:
+        warnings.warn(
+            f"{folder}: the fit cannot tell noise from difficulty, and no proposal is more likely "
+            "right than wrong; review some rows instead",
+            DataWarning,
+            stacklevel=5,
+        )
     at = {str(name): place for place, name in enumerate(given.names)}
     known = set(given.classes.names)
     for (name, old, new), sure in rows:

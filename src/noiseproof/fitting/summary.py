@@ -112,6 +112,7 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
         "noise": {
             "rate": _plain(estimate.rate),
             "rate_interval": _plain(estimate.rate_interval),
+            "decisive": estimate.decisive,
             "clean_level": _plain(estimate.clean_level),
             "clean_level_interval": _plain(estimate.clean_level_interval),
             "matrix": _plain(estimate.matrix) if len(estimate) <= MATRIX else None,

@@ -127,6 +127,8 @@ def _flat(
     torch.sub(z, z.amax(1, keepdim=True), out=out)
     log_u = out.gather(1, index)
     log_sum = out.sum(1, keepdim=True) if statistics else None
+    if log_sum is not None and not (z.device.type == "cpu" and _all_above(log_sum, floor)):
+        log_sum = out.clamp_min_(floor).sum(1, keepdim=True)  # each class at the floor, as log u
     total = out.exp_().sum(1, keepdim=True)
     log_total = total.log()
     log_u.sub_(log_total).clamp_min_(floor)
@@ -134,7 +136,7 @@ def _flat(
         log_u = torch.where(z_y == -torch.inf, -torch.inf, log_u)
     if log_sum is None:
         return _Row(log_u, (), [], total, z.shape[1])
-    log_sum.sub_(log_total, alpha=z.shape[1]).clamp_min_(floor)
+    log_sum.sub_(log_total, alpha=z.shape[1])
     count = len(statistics)
     return _Row(log_u, (log_sum,) * count, [None] * count, total, z.shape[1])
 

@@ -5,6 +5,8 @@ import functools
 import typing
 from typing import Any, ClassVar, Self
 
+from torch import nn
+
 from noiseproof.errors import NoiseproofError, ParameterError
 from noiseproof.losses.parameter import Interval, checked
 from noiseproof.losses.targets import check_class_weights
@@ -131,6 +133,9 @@ class Declared:
                     f"`{name}` of {type(self).__name__} follows from its parameters: change those, "
                     "or build another loss"
                 )
+            plain = name in self.domains() or (name in OPTIONS and name != "weight")
+            if plain and isinstance(value, nn.Module | nn.Parameter):
+                value = self.checked(name, value)  # torch would file it away beside the default
             super().__setattr__(name, value)
             return
         if is_parameter and self._follows:

@@ -128,6 +128,11 @@ def _tensor(x: Any) -> Tensor:
         raise ShapeError(f"expected an array of numbers, got a ragged {type(x).__name__}") from None
     if array.dtype.kind not in "fiub":
         raise ShapeError(f"expected an array of numbers, got {type(x).__name__} of {array.dtype}")
+    kind = array.dtype
+    if kind.kind == "f" and kind.itemsize > 8:  # torch has no longer ones
+        array = array.astype(np.float64)
+    elif not kind.isnative:
+        array = array.astype(kind.newbyteorder("="))
     if any(stride < 0 for stride in array.strides) or not array.flags.writeable:
         array = array.copy()
     return torch.from_numpy(array)

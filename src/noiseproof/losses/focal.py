@@ -68,5 +68,5 @@ def _power(x: Tensor, gamma: float) -> Tensor:
 
 def _wrong(log_u: Tensor) -> Tensor:
     # 1 - u, kept off 0: there (1 - u)^gamma has no finite slope, though the loss has (it is 0).
-    # So far off that a double backward is finite too.
-    return scaled_expm1(log_u, 1, -1) + least_divisor(log_u.dtype)
+    # A constant there: its slope of a slope, in log u, would be too large for a p that is not 0.
+    return scaled_expm1(log_u, 1, -1).clamp_min(least_divisor(log_u.dtype))

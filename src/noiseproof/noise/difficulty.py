@@ -27,6 +27,11 @@ from noiseproof.noise.matrix import Doubles
 
 FEW = 20  # rows of a class that is too small to tell
 LEADING = 10  # classes a row; the rest have next to no probability
+LEAST = 1e-30  # the floor of probabilities; near 0 a float32 has few digits
+HARD = 0.5  # the floor of probabilities that are all 0 or 1
+_VOTE = 0.05  # the share of positive probabilities that may be less than a vote
+_FINE = 1e-3  # a vote that is one of many, as in a softmax of half precision
+_PARTS = (0.5, 0.25, 0.125, 0.0625)  # of a vote
 _BLOCK = 4_000_000  # numbers in a block of rows
 _MOST = 50_000  # rows that the curve is drawn from
 _BINS = 40
@@ -100,6 +105,7 @@ def leading(
     probabilities: NDArray[np.floating],
     votes: Integers | None,
     power: Doubles,
+    floor: float,
 ) -> Rows:
     """Return the predictions and log-odds of p ** power[0] * (votes + 0.2) ** power[1].
 
@@ -108,6 +114,7 @@ def leading(
         probabilities: (N, K).
         votes: (N, k) the labels of each row's neighbours, or None.
         power: (2,).
+        floor: what a smaller probability is taken for.
     """
     N, K = probabilities.shape
     m = min(K, LEADING)
@@ -116,7 +123,7 @@ def leading(
     step = max(1, _BLOCK // K)
     for start in range(0, N, step):
         block = slice(start, start + step)
-        z = power[0] * log_probabilities(probabilities[block])
+        z = power[0] * log_probabilities(probabilities[block], floor)
         if votes is not None:
             z += power[1] * log_votes(votes[block], K)
         first = predicted[block] = z.argmax(axis=1)
@@ -130,9 +137,26 @@ def leading(
     return Rows(predicted, second, odds, own, K)
 
 
-def log_probabilities(p: NDArray[np.floating]) -> Doubles:
-    """Return log p, exact zeros as if they were 1e-30."""
-    return np.asarray(np.log(np.maximum(p, 1e-30, dtype=np.float64)))  # float16 ends at 6e-8
+def floors(p: NDArray[np.floating]) -> tuple[float, ...]:
+    """Return what a probability of 0 may mean: how small it is, at most and less.
+
+    A 0 of five neighbours or ten trees says only that none of them voted for the class, so it is
+    half a vote at most, and a vote is about the least of the probabilities that are not 0.
+    Probabilities without a 0, or with very small ones, are taken as they are.
+    """
+    zeros, between = int((p == 0).sum()), p[(p > 0) & (p < 1)].astype(np.float64)
+    if not zeros:
+        return (LEAST,)
+    if not between.size:
+        return (HARD,)
+    # A few may be less than a vote, but no more of them than there are zeros.
+    vote = float(np.quantile(between, min(_VOTE, zeros / (zeros + len(between)))))
+    return tuple(part * vote for part in _PARTS) if vote > _FINE else (LEAST,)
+
+
+def log_probabilities(p: NDArray[np.floating], floor: float) -> Doubles:
+    """Return log p, of what is below the floor that of the floor."""
+    return np.asarray(np.log(np.maximum(p, floor, dtype=np.float64)))  # float16 ends at 6e-8
 
 
 def log_votes(votes: Integers, classes: int) -> Doubles:
@@ -175,6 +199,7 @@ def posterior(
     others = [(0 * r + second, 0 * r + second, *rest, weight * w) for r, _, *rest, w in parts]
     parts = [(*rest, (1 - weight) * w) for *rest, w in parts] + others
     missed = float(disagree.mean())
+    difficult = max(difficult, _hidden(disagree, rows))
     seems = _SEEMS * max(difficult - _MOSTLY, 0.0) / (1 - _MOSTLY)
     small = _small(given, rows, alike)
     fault = max(_fault(missed, given, rows, at_most), seems, small)
@@ -231,6 +256,16 @@ def _fault(missed: float, given: Integers, rows: Rows, alike: float) -> float:
     skill = 1 - missed / by_chance if by_chance > 0 else 1.0
     weak, blind = (float(np.clip(1 - skill / least, 0, 1)) for least in (_SKILL, _BLIND))
     return max(0.5 * weak * alike, 0.9 * blind)
+
+
+def _hidden(disagree: NDArray[np.bool_], rows: Rows) -> float:
+    """Return the share of what the classifier misses among the rows it is surest of, all alike.
+
+    Which of these are difficult it does not show, as where its probabilities are all 0 or 1.
+    """
+    margin = rows.odds[:, 1]
+    surest = margin >= margin.max() * (1 - 1e-9)
+    return float(disagree[surest].sum()) / max(float(disagree.sum()), 1.0)
 
 
 def _small(given: Integers, rows: Rows, alike: float) -> float:

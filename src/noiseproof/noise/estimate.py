@@ -12,13 +12,13 @@ from noiseproof.errors import NoiseError, ParameterError, did_you_mean
 from noiseproof.noise import difficulty, flips
 from noiseproof.noise.clustered import independent, units_of
 from noiseproof.noise.difficulty import Posterior, Rows
-from noiseproof.noise.estimated import NEAR_ZERO, SMALL, Calibration, EstimatedTransition
+from noiseproof.noise.estimated import NEAR_ZERO, Calibration, EstimatedTransition, told_apart
 from noiseproof.noise.labels import Integers, as_labels, is_listing, to_array
 from noiseproof.noise.matrix import Doubles
 from noiseproof.noise.neighbours import trust
 
 _DRAWS = 1_000
-_UNSURE = 0.8  # how likely what shows is noise at most, where no noise at all is possible
+_UNSURE = 0.5  # how likely what shows is noise at most, where it may all be difficulty
 _CHANCE = 0.45  # the same where the classifier may know no more than the largest class
 _OTHERWISE = 0.1  # prior belief that the model of noise and difficulty does not hold
 
@@ -47,7 +47,8 @@ def estimate(
 
     Args:
         labels: (N,) the given labels, numbers from 0 to K-1 or names of classes.
-        probabilities: (N, K) held out, as from cross-validation; their confidence does not matter.
+        probabilities: (N, K) held out, as from cross-validation. Their confidence does not matter,
+            but they should differ: predictions of 0 or 1 alone do not show what is difficult.
         classes: the K names; without them, those of labels given as names, in order.
         neighbours: (N, k) for each row the numbers of the rows nearest to it, as from
             :func:`nearest`. Their labels are a second opinion, which counts as far as it predicts.
@@ -84,8 +85,8 @@ def estimate(
     if not isinstance(difficult, int | float | np.number) or not 0 <= difficult <= 1:
         raise ParameterError(f"difficult: expected a share from 0 to 1, got {difficult!r}")
     votes = None if neighbours is None else given[_check_neighbours(neighbours, N)]
-    power = trust(given, p, votes)
-    rows = difficulty.leading(given, p, votes, power)
+    power, floor = trust(given, p, votes)
+    rows = difficulty.leading(given, p, votes, power, floor)
     units = _check_groups(groups, N)
     alone = independent(rows.predicted != given, units)
     found = difficulty.posterior(given, rows, alone / N, difficult)
@@ -110,17 +111,18 @@ def estimate(
     noisy = float(found.weight[found.seen > seen / 3].sum())
     if known is None and low <= NEAR_ZERO * high:
         low = 0.0
-        if high >= SMALL:  # it may all be difficulty, so no single label is wrong for certain
-            largest = float(np.bincount(given).max()) / N
-            known_more = float((rows.predicted == given).mean()) - largest > 1 / np.sqrt(alone)
-            noisy = min(noisy, _UNSURE if known_more else _CHANCE)
-    calibration = Calibration(
-        sharpness, (float(power[0]), float(power[1])), min(1.0, seen / max(rate, 1e-9)), noisy
-    )
+    ends = min(low, rate), max(high, rate)
+    share = min(1.0, seen / max(rate, 1e-9))
+    calibration = Calibration(sharpness, (float(power[0]), float(power[1])), share, noisy, floor)
+    if not told_apart(ends, calibration):  # so no single label is more likely wrong than right
+        largest = float(np.bincount(given).max()) / N
+        known_more = float((rows.predicted == given).mean()) - largest > 1 / np.sqrt(alone)
+        at_most = min(noisy, _UNSURE if known_more else _CHANCE)
+        calibration = dataclasses.replace(calibration, noisy=at_most)
     return EstimatedTransition(
         flips.shrunk(prior, counts, rate, N),
         prior,
-        (min(low, rate), max(high, rate)),
+        ends,
         _drawn(found),
         float((rows.predicted == given).mean()),
         N,

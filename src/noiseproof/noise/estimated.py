@@ -35,12 +35,19 @@ class Calibration:
         seen: the share of the noise that shows where the classifier is sure. The rest lies on rows
             that are hard to tell, and says nothing against a label on others.
         noisy: how likely it is that what shows is noise, and not difficulty.
+        floor: what a smaller probability is taken for.
     """
 
     sharpness: float = 1.0
     power: tuple[float, float] = (1.0, 0.0)
     seen: float = 1.0
     noisy: float = 1.0
+    floor: float = difficulty.LEAST
+
+    @property
+    def hard(self) -> bool:
+        """Whether all there is are probabilities of 0 or 1, so that no difficulty shows."""
+        return self.floor == difficulty.HARD and self.power[1] == 0
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -116,10 +123,9 @@ class EstimatedTransition(TransitionMatrix):
     def decisive(self) -> bool:
         """Whether noise could be told from difficulty: the rate is low for sure, or surely not 0.
 
-        Where it could not, do not act on single suspects.
+        Where it could not, do not act on single suspects. Probabilities of 0 or 1 single none out.
         """
-        low, high = self.rate_interval
-        return high < SMALL or low > NEAR_ZERO * high
+        return told_apart(self.rate_interval, self.calibration)
 
     def __repr__(self) -> str:
         low, high = self.rate_interval
@@ -175,7 +181,7 @@ class EstimatedTransition(TransitionMatrix):
         step = max(1, _BLOCK // len(self))
         for start in range(0, len(p), step):
             block = slice(start, start + step)
-            z = made.power[0] * difficulty.log_probabilities(p[block])
+            z = made.power[0] * difficulty.log_probabilities(p[block], made.floor)
             if votes is not None:
                 z += made.power[1] * difficulty.log_votes(votes[block], len(self))
             z *= made.sharpness
@@ -193,6 +199,12 @@ class EstimatedTransition(TransitionMatrix):
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         kept = (self.matrix, self.prior, self.rate_interval, self.draws, self.agreement, self.rows)
         return EstimatedTransition, (*kept, self.classes, self.calibration)
+
+
+def told_apart(ends: Interval, calibration: Calibration) -> bool:
+    """Return whether noise is told from difficulty, by the interval of the rate."""
+    low, high = ends
+    return low > NEAR_ZERO * high or (high < SMALL and not calibration.hard)
 
 
 def _kept_interval(kept: Doubles, rows: Doubles, rate: float, ends: Interval) -> Doubles:
@@ -216,7 +228,13 @@ def _level_interval(kept: Doubles, worst: Doubles, rate: float, ends: Interval) 
 
 def _warnings(T: EstimatedTransition) -> Iterator[str]:
     low, high = T.rate_interval
-    if not T.decisive:
+    if not T.decisive and T.calibration.hard:
+        yield (
+            "cannot tell noise from difficulty: the probabilities are all 0 or 1, which does not "
+            f"show what is difficult, and between {low:.0%} and {high:.0%} of the labels may be "
+            "wrong; give probabilities in between, or review some rows"
+        )
+    elif not T.decisive:
         yield (
             f"cannot tell noise from difficulty: the classifier predicts {T.agreement:.0%} of the "
             f"labels, and between {low:.0%} and {high:.0%} of them may be wrong; review some rows"

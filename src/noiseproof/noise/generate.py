@@ -159,6 +159,9 @@ def split_classes(
     if not is_listing(classes):
         raise NoiseError(f"expected the number of classes or their names, got {classes!r}")
     names = tuple(classes)
+    for name in names:
+        if is_listing(name):
+            raise NoiseError(f"expected the names of the classes, got {name!r} as one of them")
     return len(names), names
 
 

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from noiseproof.errors import NoiseError, ParameterError
-from noiseproof.noise.difficulty import log_probabilities, log_votes
+from noiseproof.noise.difficulty import LEAST, floors, log_probabilities, log_votes
 from noiseproof.noise.labels import Integers, to_array
 from noiseproof.noise.matrix import Doubles
 
@@ -57,8 +57,10 @@ def nearest(features: Any, k: int = 10, metric: str = "cosine") -> Integers:
     return found
 
 
-def trust(given: Integers, probabilities: NDArray[np.floating], votes: Integers | None) -> Doubles:
-    """Return (a, b), for which p^a votes^b predicts the labels best: a regression on two numbers.
+def trust(
+    given: Integers, probabilities: NDArray[np.floating], votes: Integers | None
+) -> tuple[Doubles, float]:
+    """Return (a, b) and the floor of p, for which p^a votes^b predicts the labels best.
 
     Args:
         given: (N,) labels.
@@ -67,17 +69,30 @@ def trust(given: Integers, probabilities: NDArray[np.floating], votes: Integers 
     """
     N, K = probabilities.shape
     rows = np.linspace(0, N - 1, min(N, max(200, _NUMBERS // K))).astype(np.int64)
-    sources = log_probabilities(probabilities[rows])[None]
-    if votes is not None:
-        sources = np.concatenate([sources, log_votes(votes[rows], K)[None]])
+    p, labels = probabilities[rows], given[rows]
+    others = [] if votes is None else [log_votes(votes[rows], K)]
+    found = [
+        (*_regression(labels, np.stack([log_probabilities(p, floor), *others])), floor)
+        for floor in floors(p)
+    ]
+    _, power, floor = max(found, key=lambda one: one[0])
+    return np.append(power, np.zeros(2 - len(power))), floor
+
+
+def _regression(labels: Integers, sources: Doubles) -> tuple[float, Doubles]:
+    """Return the log-likelihood of the labels, and the powers of (m, N, K) sources that it takes.
+
+    Newton's method.
+    """
     power, ridge = np.full(len(sources), 1 / len(sources)), 1e-3
+    every = np.arange(len(labels))
     for _ in range(_STEPS):
         q = np.tensordot(power, sources, 1)
         q = np.exp(q - q.max(axis=1, keepdims=True))
         q /= q.sum(axis=1, keepdims=True)
         centred = sources - (sources * q).sum(axis=2, keepdims=True)
-        gradient = centred[:, np.arange(len(rows)), given[rows]].sum(axis=1) - ridge * power
+        gradient = centred[:, every, labels].sum(axis=1) - ridge * power
         curvature = np.einsum("ank,bnk,nk->ab", centred, centred, q) + ridge * np.eye(len(power))
         step = np.linalg.solve(curvature, gradient)
         power = np.clip(power + np.clip(step, -power / 2, power + 0.1), 0.01, 20)
-    return np.append(power, np.zeros(2 - len(power)))
+    return float(np.log(np.maximum(q[every, labels], LEAST)).sum()), power

@@ -97,7 +97,8 @@ class TransitionMatrix:
         0.25
         """
         try:
-            weights = to_array(prior).astype(np.float64)
+            weights = to_array(prior)
+            weights = np.empty(0) if weights.dtype.kind == "c" else weights.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
             weights = np.empty(0)
         good = weights.shape == (len(self),) and bool((weights >= 0).all()) and weights.sum() > 0
@@ -128,6 +129,8 @@ class TransitionMatrix:
         """
         if not isinstance(at_most, int | float | np.number):
             raise NoiseError(f"expected `at_most` to be a number, got {at_most!r}")
+        if isinstance(at_most, int):  # which may be larger than any float
+            at_most = min(at_most, 2**1023)
         listed = []
         for i in np.flatnonzero(self.clean_levels <= at_most):
             level = ratio(self.matrix[i, i], self.matrix[i])

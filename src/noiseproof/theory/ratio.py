@@ -1,6 +1,6 @@
 """The asymmetry ratio of any loss that has one: in closed form, measured, or bounded."""
 
-from noiseproof.errors import TheoryError
+from noiseproof.errors import ParameterError, TheoryError
 from noiseproof.losses import Loss, Pointwise, WeightedSum, weighted_sum
 from noiseproof.theory.conditions import is_completely_asymmetric, is_symmetric
 from noiseproof.theory.interval import as_loss, as_pointwise, is_pointwise
@@ -40,6 +40,8 @@ def asymmetry_ratio(loss: Loss | str, strict: bool = False) -> float:
         Definition 3, Theorems 5 and 6.
     """
     loss = as_loss(loss)
+    if not isinstance(strict, bool):
+        raise ParameterError(f"expected strict to be True or False, got {strict!r}")
     if strict:
         return pointwise_ratio(as_pointwise(loss, "the strict asymmetry ratio"), strict)
     terms, pointwise = split(loss)
