@@ -66,6 +66,7 @@ def run(
     jobs: Sequence[Callable[[], Result]],
     done: Callable[[int], None] | None = None,
     stop: Callable[[], None] | None = None,
+    at_once: int | None = None,
 ) -> list[Result]:
     """Return the results of the jobs in order; raise the first error.
 
@@ -74,8 +75,9 @@ def run(
         done: called after each job with the number of finished jobs.
         stop: called after an error or an interruption, while jobs that have begun go on: it may
             ask them to end early.
+        at_once: how many run at a time; by default as many as there are cores.
     """
     # scikit-learn sets warning filters for the length of a call. In several threads these calls
     # end in any order, and would leave filters behind.
     with one_thread(), warnings.catch_warnings():
-        return threads.each(lambda job: job(), jobs, cores(), done, stop)
+        return threads.each(lambda job: job(), jobs, at_once or cores(), done, stop)

@@ -55,9 +55,12 @@ def halved(
     """
     count = None if thorough else min(FOLDS, folds.count)
     half = deal(folds.problem.labels, 2 * folds.count, folds.problem.seed + 1) % 2 == 0
-    # Of many classes, what a trial says is a gigabyte; here it matters only how much is right.
+    # Of many classes, what a trial says is a gigabyte, and so is what a job needs. Here it matters
+    # only how much is right.
+    vast = folds.problem.shape.is_vast
+    folds = replace(folds, at_once=1) if vast else folds
     whole = [replace(trial, probabilities=NONE) for trial in folds.run([setting], count)]
-    if folds.problem.shape.is_vast:
+    if vast:
         folds.forget_looks(but=())
     for kept in (half, ~half) if thorough else (half,):
         fewer = _thinned(folds, kept).run([setting], count)

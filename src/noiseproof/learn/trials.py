@@ -101,6 +101,7 @@ class Folds:
         progress: receives how many jobs are done.
         misled: by how much noisy labels may mislead; see :func:`~noiseproof.learn.review.stakes`.
         units: (N,) a number for each row, equal for rows that belong together; None without such.
+        at_once: how many jobs run at a time; None is one for each core.
     """
 
     problem: Problem
@@ -109,6 +110,7 @@ class Folds:
     progress: Progress = SILENT
     misled: float = SOUND
     units: Labels | None = None
+    at_once: int | None = None
     _weights: dict[tuple[int, ...], Floats] = field(default_factory=dict)
     _models: dict[Setting, tuple[Trained, ...]] = field(default_factory=dict)
     _looks: dict[tuple[Setting, int], _Answer] = field(default_factory=dict)
@@ -310,7 +312,11 @@ class Folds:
             partial(self._job, group, [(rows[at[id(t)]], keep[at[id(t)]]) for t in group])
             for group in groups
         ]
-        found = parallel.run(jobs, lambda done: self.progress.update(done, len(jobs), self.left))
+        found = parallel.run(
+            jobs,
+            lambda done: self.progress.update(done, len(jobs), self.left),
+            at_once=self.at_once,
+        )
         out: list[Any] = [None] * len(tasks)
         for group, answers in zip(groups, found, strict=True):
             for task, answer in zip(group, answers, strict=True):
