@@ -380,7 +380,7 @@ def test_mistakes_are_one_line_and_write_nothing(home, tmp_path, capsys, monkeyp
         (("pets.csv", *kind, "--reviewed", "none_decided.csv"), "no row has been decided"),
         (("pets.csv", *kind), "give --reviewed, --proposals or both"),
         (("pets.csv", "--reviewed", good), "which column has the labels?"),
-        (("pets.csv", *kind, "--proposals", 0.9), "no fit of noiseproof's here"),
+        (("pets.csv", *kind, "--proposals", 0.9), "no fit of this noiseproof's here"),
         (("pets.csv", *kind, "--proposals", 2), "expected more than 0 and at most 1"),
         (("none.csv", *kind, "--reviewed", good), "no such file"),
         ((folder, *kind, "--reviewed", good), "expected the name of a folder"),

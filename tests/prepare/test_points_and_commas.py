@@ -27,6 +27,7 @@ def numbers_of(path, column, **known):
         (["1.051", "133", "2.816"], [1.051, 133, 2.816]),  # nothing says otherwise
         (["1.234.567", "133", "2.816"], [1234567, 133, 2816]),
         (["0.375", "0.125", "0.5"], [0.375, 0.125, 0.5]),
+        (["525.087.905", "560.964.276", "7"], [525087905, 560964276, 7]),
     ],
 )
 def test_a_column_alone_is_read_by_what_it_shows(tmp_path, texts, expected):
@@ -53,6 +54,29 @@ def test_beside_decimal_commas_a_point_before_three_digits_is_between_thousands(
     for found in numbers_of(path, "x", numbers=["x", "ratio"]):
         assert found == expected
     assert read(path, None, labelled=False).inputs["x"].tolist() == expected
+
+
+@pytest.mark.parametrize("other", ["0.5853;525.087.905", "0,25;0.5853"])
+def test_a_decimal_point_anywhere_leaves_all_points_alone(tmp_path, other):
+    path = tmp_path / "a.csv"
+    path.write_text("lat;a;b\n" + "".join(f"{lat};{other}\n" for lat in ("48.166", "53.409")))
+    for found in numbers_of(path, "lat", numbers=["lat", "a", "b"]):
+        assert found == [48.166, 53.409]
+    whole = read(path, None, labelled=False).inputs
+    assert whole["lat"].tolist() == [48.166, 53.409]
+    assert "525" not in str(other) or whole["b"].tolist() == ["525.087.905"] * 2  # names, not sizes
+
+
+def test_what_the_fit_read_as_points_stays_so_whatever_else_is_in_the_file(tmp_path):
+    w = RNG.normal(50, 9, 200).round(3)
+    frame = pd.DataFrame({"w": w, "price": [f"{p:.2f}".replace(".", ",") for p in w / 3]})
+    frame.assign(y=w > 50).to_csv(tmp_path / "fit.csv", sep=";", index=False)
+    fitted = nf.fit(tmp_path / "fit.csv", "y", learners="linear", minutes=0)
+    expected = fitted.predict_proba(tmp_path / "fit.csv")
+    for row in np.flatnonzero(w * 1000 % 10 != 0)[:3]:
+        frame.iloc[[row]].to_csv(tmp_path / "one.csv", sep=";", index=False)
+        found = fitted.predict_proba(tmp_path / "one.csv")
+        np.testing.assert_allclose(found, expected[[row]], atol=1e-6)
 
 
 def test_a_model_of_decimal_commas_reads_decimal_points(tmp_path):

@@ -65,7 +65,7 @@ def available(directory: str | Path | None = None) -> list[Available]:
 
 
 def _is_of_another(entry: Known, place: Path) -> bool:
-    """Return whether the files under ``place`` are those of a data set whose have the same names.
+    """Return whether the files under ``place`` belong to a data set with the same file names.
 
     MNIST and Fashion-MNIST are such, where their files are not in folders of their own.
     """

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Self
 
-import numpy as np
-
 from noiseproof.data.gaps import NO_NUMBER
 from noiseproof.extras import need
 
@@ -28,14 +26,15 @@ class CommaLook:
     """Whether a column has commas, not points, for decimal marks; seen in one block or many."""
 
     def __init__(self) -> None:
-        self.texts = self.sure = self.both = self.apart = self.points = 0
+        self.texts = self.commas = self.millions = self.both = self.apart = self.points = 0
 
     def at(self, column: "pd.Series") -> Self:
         """Look at a block of texts."""
         texts = column.dropna().astype(str)
         texts = texts[~texts.str.strip().str.lower().isin(NO_NUMBER)]
         self.texts += len(texts)
-        self.sure += int(texts.str.fullmatch(f"{COMMA_NUMBER}|{MILLIONS}").sum())
+        self.commas += int(texts.str.fullmatch(COMMA_NUMBER).sum())
+        self.millions += int(texts.str.fullmatch(MILLIONS).sum())
         both = texts.str.fullmatch(f"{COMMA_NUMBER}|{WHOLE_NUMBER}")
         self.both += int(both.sum())
         pointed = texts.str.fullmatch(POINT_NUMBER)
@@ -44,16 +43,18 @@ class CommaLook:
         return self
 
     def decide(self, number: bool, known: bool = False) -> bool:
-        """Return whether it has; among decimal points, 1.500 is one and a half.
+        """Return whether it has decimal commas; among decimal points, 1.500 is one and a half.
 
         Args:
             number: whether the column is known to be numbers, some of them perhaps unreadable.
-            known: whether it had at the fit: then it has, unless there are more decimal points.
+            known: whether it had decimal commas at the fit: then it still has, unless there are
+                more decimal points.
         """
+        # Numbers of customers are all as long as 525.087.905; quantities are not.
+        sure = self.commas + (self.millions if self.millions < self.texts else 0)
         if known:
-            return self.sure >= self.points
-        alike = self.sure > self.points if number else self._is_alike
-        return self.sure > 0 and alike
+            return self.commas + self.millions >= self.points
+        return sure > 0 and (sure > self.points if number else self._is_alike)
 
     @property
     def has_thousands(self) -> bool:
@@ -70,7 +71,8 @@ def with_commas(
 ) -> set[str]:
     """Return the columns of one file that have commas for decimal marks, or thousands apart.
 
-    In a file in which some column surely has, a point before three digits is no decimal point.
+    In a file with decimal commas and no decimal point, a point before three digits is none either.
+    A model of such a file knows which of its columns these are.
 
     Args:
         looks: at the columns.
@@ -78,7 +80,8 @@ def with_commas(
         known: those that had decimal commas at the fit.
     """
     found = {name for name, look in looks.items() if look.decide(number, name in known)}
-    if any(looks[name].sure for name in found):
+    commas = any(looks[name].commas for name in found)
+    if not known and commas and not any(look.points for look in looks.values()):
         found |= {name for name, look in looks.items() if look.has_thousands}
     return found
 
@@ -113,8 +116,8 @@ def read_decimal_commas(
         if types.is_object_dtype(frame[name]) or types.is_string_dtype(frame[name])
     }
     looks = {name: CommaLook().at(column) for name, column in texts.items()}
-    doubtful = [name for name in names if _may_be_thousands(frame[name])]
-    if written is not None and doubtful and with_commas(looks, numbers is not None, known):
+    doubtful = [name for name in names if frame[name].dtype.kind == "f"]
+    if written is not None and doubtful and any(look.commas for look in looks.values()):
         again = written(doubtful)
         texts |= {name: again[name] for name in doubtful}
         looks |= {name: CommaLook().at(again[name]) for name in doubtful}
@@ -136,14 +139,3 @@ def without_commas(column: "pd.Series") -> "pd.Series":
     if len(words):
         read = read.astype(object).where(~read.index.isin(words.index), texts)
     return read.reindex(column.index)
-
-
-def _may_be_thousands(column: "pd.Series") -> bool:
-    """Return whether each fraction in a column has at most three digits, and a whole part."""
-    if column.dtype.kind != "f":
-        return False
-    present = column.abs().to_numpy()
-    present = present[np.isfinite(present)]
-    broken = present[present % 1 != 0]
-    inside = (broken >= 1) & (broken < 1000)
-    return bool((inside & (broken == broken.round(3))).all())

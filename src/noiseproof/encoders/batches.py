@@ -20,7 +20,7 @@ ROUNDING = 1e-4
 #: Words of the vocabulary to try.
 WORDS = 20
 #: Words of the text that is encoded several times; some networks draw only for long ones.
-LONG, TIMES = 512, 3
+LONG, TIMES = 512, 2
 
 
 def text_batch(

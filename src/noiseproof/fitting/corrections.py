@@ -126,7 +126,7 @@ def _proposed(
         theirs, decisive = summary["data"]["fingerprint"], summary["noise"]["decisive"]
     except (*UNREADABLE, csv.Error):
         raise DataError(
-            f"{folder}: no fit of noiseproof's here, for --proposals; give --fit"
+            f"{folder}: no fit of this noiseproof's here, for --proposals; fit again, or give --fit"
         ) from None
     if changed := files.not_ours(folder, among=[SUMMARY, SUSPECTS]):
         raise DataError(f"{folder / max(changed)}: has changed since the fit; fit again")

@@ -87,6 +87,9 @@ def dot(a: Tensor, b: Tensor) -> Tensor:
 
 def add(to: Tensor, factor: Tensor, rows: Tensor) -> None:
     """Add each row, times its factor, to the same row of ``to``."""
+    if to.shape[1] <= BLOCK:
+        to += factor[:, None] * rows
+        return
     for x, y in zip(torch.split(to, BLOCK, 1), torch.split(rows, BLOCK, 1), strict=True):
         x += factor[:, None] * y
 

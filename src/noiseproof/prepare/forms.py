@@ -135,6 +135,10 @@ def check_range(X: Any, where: str) -> None:
             )
 
 
+#: How a line about columns that float32 cannot tell apart begins.
+BLURRED = "differences too small for single precision"
+
+
 def blurred(X: Any, instead: str = "give a table") -> tuple[str, ...]:
     """Return a line about columns that differ too little to be told in float32.
 
@@ -151,10 +155,7 @@ def blurred(X: Any, instead: str = "give a table") -> tuple[str, ...]:
     if len(few) == 0:
         return ()
     names = shortlist(int(column) for column in few)
-    return (
-        f"differences too small for single precision: columns {names}; subtract their means and "
-        f"scale them, or {instead}",
-    )
+    return (f"{BLURRED}: columns {names}; subtract their means and scale them, or {instead}",)
 
 
 def _stacked(rows: Any) -> Any:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from noiseproof.errors import DataError
-from noiseproof.prepare.forms import LARGEST, as_inputs, in_form, prefers_sparse
+from noiseproof.prepare.forms import BLURRED, LARGEST, as_inputs, in_form, prefers_sparse
 from noiseproof.prepare.notes import Gaps, Notes
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, Progress
@@ -169,10 +169,10 @@ def _used(varied: NDArray[np.bool_], is_sparse: bool) -> NDArray[np.int64]:
 
 def _refuse(same: bool, samples: Samples) -> None:
     """Raise if every row is the same; the reason may be that rows are read in single precision."""
-    if same and samples.doubts:
-        raise DataError(f"{samples.name}: {samples.doubts[0]}")
     if same:
-        raise DataError(f"{samples.name}: every row is the same; there is nothing to learn from")
+        why = "every row is the same; there is nothing to learn from"
+        why = next((doubt for doubt in samples.doubts if doubt.startswith(BLURRED)), why)
+        raise DataError(f"{samples.name}: {why}")
 
 
 def _numbers(samples: Samples) -> NDArray[np.float32]:

@@ -59,8 +59,7 @@ class Tally:
     @property
     def unreadable(self) -> bool:
         """Whether too many values could not be read."""
-        present = self.rows - self.missing - self.familiar
-        strange = self.unread - self.familiar
+        present, strange = self.rows - self.missing, self.unread - self.familiar
         return present >= self.enough and strange > self.tolerated * present
 
     @property
