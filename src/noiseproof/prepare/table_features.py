@@ -188,7 +188,7 @@ class TableFeatures:
 
 
 #: The fields of columns that are shares of their values.
-SHARES = ("missing", "infinite", "known")
+SHARES = ("missing", "infinite", "known", "impossible")
 
 
 def _checked(column: Any) -> Any:
