@@ -473,3 +473,27 @@ def test_columns_that_are_always_empty_change_nothing(tmp_path):
     np.testing.assert_array_equal(fitted.predict_proba(new.tocsr()), expected)
     fitted.save(tmp_path / "fit")
     np.testing.assert_array_equal(load(tmp_path / "fit").predict_proba(hashed), expected)
+
+
+@pytest.mark.parametrize("odd", ["codes", "tiny"])
+def test_what_single_precision_loses_is_lost_in_every_form(odd):
+    rows = WIDE.astype(np.float64)
+    rows[:, 1] = 123456789 + np.arange(len(rows)) % 4 if odd == "codes" else 0
+    if odd == "tiny":
+        rows[rows == 0] = 1e-60
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        dense, few = (fit(form, Y) for form in (rows, sparse.csr_matrix(rows)))
+    assert dense.model.features.sparse == few.model.features.sparse
+    np.testing.assert_array_equal(dense.predict_proba(rows), few.predict_proba(rows))
+
+
+@pytest.mark.parametrize("kind", DATA)
+@pytest.mark.parametrize("fits", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("asks", [np.asarray, sparse.csr_matrix])
+def test_another_unit_is_seen_in_every_form(kind, fits, asks):
+    rows = DATA[kind]
+    model = fit(fits(rows), Y)
+    model.predict(asks(rows))
+    with pytest.warns(DataWarning, match="far out of the range of the fit: column 0"):
+        model.predict(asks(rows * np.float32(1000)))

@@ -505,6 +505,24 @@ def test_features_without_neighbours_are_one_clear_line(features, k, complaint):
 def test_noise_shows_among_many_classes_of_a_handful_of_rows():
     true = np.arange(1200) % 100
     noisy = noise.symmetric(100, 0.2).corrupt(true, seed=3)
-    found = noise.estimate(noisy, classifier(true, 100, skill=5))
+    found = noise.noise.estimate(noisy, classifier(true, 100, skill=5))
     assert found.decisive
     assert found.rate_interval[0] < noisy.rate < found.rate_interval[1]
+
+
+def test_neither_the_order_of_rows_nor_the_numbers_of_classes_matter_beside_ties():
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 3, 300)
+    z = rng.normal(size=(300, 3)) * 1.5 + 5 * np.eye(3)[true]
+    p = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+    votes = np.stack([rng.multinomial(19, row) for row in p]) / 19
+    given = np.where(rng.random(300) < 0.15, 0, true)
+    first, second = np.sort(votes, axis=1)[:, :0:-1].T
+    votes, given = votes[first > second], given[first > second]
+    expected = noise.estimate(given, votes).rate_interval
+    for numbers in ([1, 2, 0], [2, 1, 0]):
+        found = noise.estimate(np.argsort(numbers)[given], votes[:, numbers]).rate_interval
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+    for order in (np.argsort(given, kind="stable"), np.argsort(-given, kind="stable")):
+        found = noise.estimate(given[order], votes[order]).rate_interval
+        np.testing.assert_allclose(found, expected, atol=1e-9)

@@ -1,6 +1,7 @@
 """Stores: many writers, torn files, merging by copying, and locks that end with their process."""
 
 import json
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -242,6 +243,11 @@ def test_tidy(record, experiment, tmp_path):
     other = tmp_path / "other.checkpoint.pt"
     for path in (files.checkpoint, other):
         path.write_text("")
+    written = files.record.stat().st_mtime
+    os.utime(files.checkpoint, (written + 5, written + 5))  # of a run under way, for its model
+    store.tidy()
+    assert files.checkpoint.exists()
+    os.utime(files.checkpoint, (written - 5, written - 5))
     store.tidy()
     assert set(tmp_path.iterdir()) == {files.record, other}
 

@@ -8,11 +8,10 @@ from typing import Any
 from torch import Tensor
 
 from noiseproof.data import table
-from noiseproof.data.checksums import check_read, check_samples
+from noiseproof.data.checksums import check_read, check_samples, find_place
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
 from noiseproof.data.folder import read_folder
 from noiseproof.data.npz import read_npz
-from noiseproof.data.places import find_place
 from noiseproof.data.webvision import LazyImages
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.known import KNOWN, Known, known, with_human_labels

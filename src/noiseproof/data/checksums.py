@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from noiseproof import files
-from noiseproof.data.places import cache_folder, places
+from noiseproof.data.places import cache_folder, places, way_out
 from noiseproof.errors import DataError, FileError, MissingExtraError
 from noiseproof.known import KNOWN, File, Known, known
 
@@ -57,11 +58,27 @@ def available(directory: str | Path | None = None) -> list[Available]:
         Available(
             entry.name,
             entry.title,
-            next((p for p in folders if entry.is_here(p) and not _is_of_another(entry, p)), None),
+            _place(entry, folders),
             not entry.files,
         )
         for entry in KNOWN.values()
     ]
+
+
+def find_place(entry: Known, directory: str | Path | None) -> Path:
+    """Return the first folder that has the data set, or say what to put where."""
+    folders = places(directory)
+    found = _place(entry, folders) or next((p for p in folders if entry.is_here(p)), None)
+    if found is not None:
+        return found
+    raise DataError(
+        f"no {entry.name} in {' or '.join(map(str, folders))}: {way_out(entry, folders[0])}"
+    )
+
+
+def _place(entry: Known, folders: Sequence[Path]) -> Path | None:
+    """Return the first folder that has the data set; None if there is none."""
+    return next((p for p in folders if entry.is_here(p) and not _is_of_another(entry, p)), None)
 
 
 def _is_of_another(entry: Known, place: Path) -> bool:
@@ -94,7 +111,8 @@ def verify(name: str, directory: str | Path | None = None) -> list[FileCheck]:
     if not entry.files:
         return []
     folders = places(directory)
-    return check_all(entry, next((place for place in folders if entry.is_here(place)), folders[0]))
+    found = _place(entry, folders) or next((p for p in folders if entry.is_here(p)), folders[0])
+    return check_all(entry, found)
 
 
 def check_all(entry: Known, place: Path) -> list[FileCheck]:

@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-from noiseproof.errors import DataError
 from noiseproof.extras import need
 from noiseproof.known import Known
 
@@ -22,17 +21,6 @@ def places(directory: str | Path | None = None) -> list[Path]:
         return [Path(directory)]
     named = os.environ.get("NOISEPROOF_DATA")
     return [Path(named), cache_folder()] if named else [cache_folder()]
-
-
-def find_place(entry: Known, directory: str | Path | None) -> Path:
-    """Return the first folder that has the data set, or say what to put where."""
-    folders = places(directory)
-    for place in folders:
-        if entry.is_here(place):
-            return place
-    raise DataError(
-        f"no {entry.name} in {' or '.join(map(str, folders))}: {way_out(entry, folders[0])}"
-    )
 
 
 def way_out(entry: Known, place: Path) -> str:

@@ -63,14 +63,14 @@ class Rows:
 
     Args:
         predicted: (N,) the most likely class.
-        second: (N,) the runner-up.
+        near: (N,) 1 where the given label is the runner-up, and 1/n where it is one of n; else 0.
         odds: (N, m) log p of that class less log p of the m likeliest, from 0 upwards.
         own: (N,) the probability of the given label.
         classes: K.
     """
 
     predicted: Integers
-    second: Integers
+    near: Doubles
     odds: Doubles
     own: Doubles
     classes: int
@@ -118,7 +118,7 @@ def leading(
     """
     N, K = probabilities.shape
     m = min(K, LEADING)
-    predicted, second = np.empty(N, dtype=np.int64), np.empty(N, dtype=np.int64)
+    predicted, near = np.empty(N, dtype=np.int64), np.empty(N)
     odds, own = np.empty((N, m)), np.empty(N)
     step = max(1, _BLOCK // K)
     for start in range(0, N, step):
@@ -133,8 +133,10 @@ def leading(
         above = z[every, first] - z[every, given[block]]
         own[block] = np.exp(-above) / np.exp(-odds[block]).sum(axis=1)
         z[every, first] = -np.inf
-        second[block] = z.argmax(axis=1)
-    return Rows(predicted, second, odds, own, K)
+        runner_up = z.max(axis=1)
+        ties = (z == runner_up[:, None]).sum(axis=1)
+        near[block] = (z[every, given[block]] == runner_up) / ties
+    return Rows(predicted, near, odds, own, K)
 
 
 def floors(p: NDArray[np.floating]) -> tuple[float, ...]:
@@ -237,7 +239,7 @@ def confusable(given: Integers, rows: Rows) -> tuple[float, float]:
         return _OF_TWO, _OF_TWO
     margin = rows.odds[:, 1]
     wrong = (rows.predicted != given) & (margin >= np.median(margin))
-    near = int((rows.second[wrong] == given[wrong]).sum())
+    near = float(rows.near[wrong].sum())
     count, chance = int(wrong.sum()) + 5, 1 / (rows.classes - 1)
     share = (near + 2.5) / count
     shares = np.array([share, share + 2 * np.sqrt(share * (1 - share) / count)])
@@ -300,6 +302,9 @@ def _weighed(
     n = len(odds)
     order = np.argsort(np.exp(-odds).sum(axis=1), kind="stable")
     starts = np.unique(np.linspace(0, n, min(_BINS, max(2, n // 10)), endpoint=False).astype(int))
+    # Rows that look alike are in one bin, else the order of the file would decide which are where.
+    spread = np.exp(-odds).sum(axis=1)[order]
+    starts = np.unique(np.searchsorted(spread, spread[starts]))
     sizes = np.diff(np.append(starts, n))
     missed = np.add.reduceat(disagree[order].astype(np.float64), starts)
     sorted_odds = odds[order]

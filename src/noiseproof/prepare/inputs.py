@@ -14,7 +14,7 @@ from scipy import sparse
 from noiseproof.data.table import as_column, as_frame, is_foreign, with_columns
 from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.prepare.classes import only_column
-from noiseproof.prepare.forms import TOO_LARGE, as_inputs, blurred, check_range, plain
+from noiseproof.prepare.forms import TOO_LARGE, as_inputs, blurred, canonical, check_range, plain
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.pictures import encode_array
 from noiseproof.prepare.read import read
@@ -207,7 +207,8 @@ def _sparse(X: Any) -> Any:
         raise DataError(
             f"X: {missing} values are missing or infinite, which sparse ones may not be"
         )
-    return X
+    # As dense rows are: columns that float32 makes constant, and values it makes 0, are no others.
+    return X if X.dtype == np.float32 else canonical(X.astype(np.float32).tocsr())
 
 
 def _as_numbers(array: Any) -> Any:

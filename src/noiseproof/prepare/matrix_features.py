@@ -67,29 +67,21 @@ class MatrixFeatures:
         X = samples.inputs
         if X.shape[1] == 0:
             raise DataError(f"{samples.name}: the rows have no columns")
+        rows, columns = X.shape
         if sparse.issparse(X):
-            mean = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / X.shape[0]
-            varied = (X.max(axis=0) != X.min(axis=0)).toarray().ravel()
-            _refuse(not varied.any(), samples)
-            none, is_sparse = np.zeros(X.shape[1], np.float32), prefers_sparse(X)
-            used, fill = _used(varied, is_sparse), mean.astype(np.float32)
-            return cls(fill, none, *_anywhere(none), used, is_sparse)
-        total, count = np.zeros(X.shape[1]), np.zeros(X.shape[1], dtype=np.int64)
-        least, most = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
-        same = True
-        for start in range(0, len(X), 4096):
-            part = X[start : start + 4096]
-            known = np.isfinite(part)
-            total += np.where(known, part, 0).sum(axis=0, dtype=np.float64)
-            count += known.sum(axis=0)
-            least = np.minimum(least, np.where(known, part, np.inf).min(axis=0))
-            most = np.maximum(most, np.where(known, part, -np.inf).max(axis=0))
-            same = same and bool(((part == X[0]) | (np.isnan(part) & np.isnan(X[0]))).all())
+            total, count = (
+                np.asarray(X.sum(axis=0, dtype=np.float64)).ravel(),
+                np.full(columns, rows),
+            )
+            least, most = (X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel())
+            same = bool((least == most).all())
+        else:
+            total, count, least, most, same = _measured(X)
         if not count.any():
             raise DataError(f"{samples.name}: every value is missing")
         _refuse(same, samples)
         fill = (total / np.maximum(count, 1)).astype(np.float32)
-        missing, reach = (1 - count / len(X)).astype(np.float32), FAR * (most - least)
+        missing, reach = (1 - count / rows).astype(np.float32), FAR * (most - least)
         low, high = _anywhere(fill)
         moves = reach > 0
         low[moves] = np.maximum(least - reach, -LARGEST)[moves]
@@ -108,10 +100,20 @@ class MatrixFeatures:
             raise DataError(
                 f"{samples.name}: rows of {X.shape[1]} numbers, the model reads {self.columns}"
             )
-        if not sparse.issparse(X):
-            X = self._filled(X, notes)
+        X = self._told(X, notes) if sparse.issparse(X) else self._filled(X, notes)
         X = in_form(X.astype(np.float32, copy=False), self.sparse)
         return X if self.width == self.columns else X[:, self.used]
+
+    def _told(self, X: Any, notes: Notes) -> Any:
+        """Count the values of sparse rows that are far out of the range of the fit."""
+        rows, X = X.shape[0], X.tocsr()
+        at, values = X.indices, X.data
+        out = (values < self.low[at]) | (values > self.high[at])
+        far = np.bincount(at[out], minlength=self.columns)
+        zeros = rows - np.bincount(at, minlength=self.columns)
+        far += np.where((self.low > 0) | (self.high < 0), zeros, 0)
+        notes.count(Gaps(self.missing, np.zeros_like(far), far, rows))
+        return X
 
     def _filled(self, X: NDArray[np.float32], notes: Notes) -> NDArray[np.float32]:
         rows, columns = np.nonzero(~np.isfinite(X))
@@ -154,6 +156,22 @@ class MatrixFeatures:
         if not inside or used[0] < 0 or used[-1] >= len(fill) or not (np.diff(used) > 0).all():
             raise ValueError("used: expected numbers of columns, in order")
         return cls(fill, missing, low, high, used, bool(description["sparse"]))
+
+
+def _measured(X: Any) -> tuple[Any, Any, Any, Any, bool]:
+    """Return the columns' sums, counts, least and most values, and whether all rows are equal."""
+    total, count = np.zeros(X.shape[1]), np.zeros(X.shape[1], dtype=np.int64)
+    least, most = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
+    same = True
+    for start in range(0, len(X), 4096):
+        part = X[start : start + 4096]
+        known = np.isfinite(part)
+        total += np.where(known, part, 0).sum(axis=0, dtype=np.float64)
+        count += known.sum(axis=0)
+        least = np.minimum(least, np.where(known, part, np.inf).min(axis=0))
+        most = np.maximum(most, np.where(known, part, -np.inf).max(axis=0))
+        same = same and bool(((part == X[0]) | (np.isnan(part) & np.isnan(X[0]))).all())
+    return total, count, least, most, same
 
 
 def _anywhere(like: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

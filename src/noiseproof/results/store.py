@@ -170,7 +170,8 @@ class Store:
     def tidy(self, more: Iterable[Record] = ()) -> None:
         """Remove checkpoints of runs that have their record.
 
-        They were killed just after it, or at once with others and then run beside others.
+        They were killed just after it, or at once with others and then run beside others. One that
+        is newer than the record is of a run under way again, for its model.
 
         Args:
             more: records that were written after the store was read.
@@ -184,7 +185,8 @@ class Store:
         for path in self.path.glob("*.checkpoint.pt"):
             files = RunFiles(self.path, path.name.removesuffix(".checkpoint.pt"))
             with suppress(DataError, OSError):  # no record: of a run under way, or somebody else's
-                if RunFiles.of(self.path, Record.read(files.record)) == files:
+                finished = RunFiles.of(self.path, Record.read(files.record)) == files
+                if finished and path.stat().st_mtime_ns <= files.record.stat().st_mtime_ns:
                     path.unlink(missing_ok=True)
 
     def _has_all(self, identities: str) -> bool:
