@@ -505,7 +505,7 @@ def test_features_without_neighbours_are_one_clear_line(features, k, complaint):
 def test_noise_shows_among_many_classes_of_a_handful_of_rows():
     true = np.arange(1200) % 100
     noisy = noise.symmetric(100, 0.2).corrupt(true, seed=3)
-    found = noise.noise.estimate(noisy, classifier(true, 100, skill=5))
+    found = noise.estimate(noisy, classifier(true, 100, skill=5))
     assert found.decisive
     assert found.rate_interval[0] < noisy.rate < found.rate_interval[1]
 
