@@ -1,11 +1,15 @@
 """What a point or a comma in a number means is for the whole file to say, at any time."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import noiseproof as nf
 from noiseproof.cli import main
+from noiseproof.prepare.columns import Number
+from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.table_files import table_blocks
@@ -136,3 +140,62 @@ def test_days_that_never_were_are_no_news_if_the_fit_had_them(tmp_path, capsys, 
     command[2] = str(tmp_path / "new.csv")
     assert main([*command, "--force"]) == 2
     assert "are not dates" in capsys.readouterr().err
+
+
+SIZES = RNG.integers(100, 5000, 120)
+
+
+def told(path, table):
+    """Write a semicolon table and return the doubts about it."""
+    table.to_csv(path, sep=";", index=False)
+    return [line for line in read(path, "y").doubts if "fraction" in line]
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_points_that_may_be_between_thousands_are_told(tmp_path, sign):
+    texts = [sign + f"{size:,}".replace(",", ".") for size in SIZES]
+    (line,) = told(tmp_path / "a.csv", pd.DataFrame({"size": texts, "y": SIZES > 900}))
+    assert line.endswith(": size")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"{size / 1000:.3f}" for size in SIZES],  # 0.997 and 1.124
+        [f"{size / 1000:g}" for size in SIZES],  # 1.1 and 1.12, too
+        [f"{size / 100:.2f}" for size in SIZES],
+        [f"{1 + size / 1000:.3f}" for size in SIZES],  # none below a thousand
+        [str(size) for size in SIZES],
+    ],
+)
+def test_points_that_are_decimal_points_are_no_doubt(tmp_path, texts):
+    assert told(tmp_path / "a.csv", pd.DataFrame({"size": texts, "y": SIZES > 900})) == []
+
+
+@pytest.mark.parametrize("form", [".csv", ".parquet", "frame"])
+@pytest.mark.parametrize(("share", "expected"), [(0.03, 0), (0.3, 1), (1.0, 1)])
+def test_whole_numbers_that_have_become_fractions_are_told(tmp_path, form, share, expected):
+    frame = pd.DataFrame({"size": SIZES, "k": RNG.normal(size=120), "y": SIZES > 900})
+    fitted = nf.fit(frame, "y", learners="linear", minutes=0)
+    changed = frame.astype({"size": float})
+    changed.loc[: round(share * 120) - 1, "size"] += 0.124
+    if form == "frame":
+        new = changed
+    elif form == ".csv":
+        new = tmp_path / "new.csv"
+        changed.to_csv(new, sep=";", index=False)
+    else:
+        new = tmp_path / "new.parquet"
+        changed.to_parquet(new)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted.predict(new)
+    lines = [str(warning.message) for warning in caught if "are fractions" in str(warning.message)]
+    assert len(lines) == expected
+
+
+def test_a_fit_to_a_handful_of_whole_numbers_expects_fractions(tmp_path):
+    notes = Notes()
+    column = Number.learn("x", np.array([1.0, 2.0, 4.0]))
+    column.fill(pd.Series([1.0, 2.5, 3.0, 4.0]), np.empty((4, 1), dtype=np.float32), notes)
+    assert notes.warnings == []

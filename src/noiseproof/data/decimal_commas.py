@@ -3,6 +3,9 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from noiseproof.data.gaps import NO_NUMBER
 from noiseproof.extras import need
 
@@ -18,6 +21,8 @@ COMMA_NUMBER = rf"\s*[+-]?(\d+|{THOUSANDS}+)?,\d+{EXPONENT}\s*"
 MILLIONS = rf"\s*[+-]?{THOUSANDS}{{2}}\s*"
 WHOLE_NUMBER = rf"\s*[+-]?(\d+{EXPONENT}|{THOUSANDS}+|(?i:inf))\s*"
 POINT_NUMBER = rf"\s*[+-]?\d*\.\d*{EXPONENT}\s*"
+#: A number that would have no point if points were between thousands: 997.
+BELOW_THOUSAND = r"\s*[+-]?\d{1,3}\s*"
 #: This share of a column of text must be numbers with a decimal comma for it to be numbers.
 ALIKE = 0.95
 
@@ -125,6 +130,44 @@ def read_decimal_commas(
     for name in found:
         frame[name] = without_commas(texts[name])
     return [name for name in names if name in found]
+
+
+def doubtful_points(
+    frame: "pd.DataFrame", written: Callable[[list[str]], "pd.DataFrame"]
+) -> list[str]:
+    """Return the columns read as fractions, such as 997 and 1.124, that may be thousands.
+
+    Every point in them is before three digits, and numbers below 1000 have none. Fractions of three
+    digits would be 997.000, or 1.12 now and then.
+
+    Args:
+        frame: the table.
+        written: returns columns as they are written in the file.
+    """
+    numbers = [str(name) for name in frame if frame[name].dtype.kind == "f"]
+    perhaps = [name for name in numbers if _may_be_thousands(frame[name].dropna().to_numpy())]
+    if not perhaps:
+        return []
+    texts = written(perhaps)
+    return [name for name in perhaps if _are_thousands(texts[name].dropna().astype(str))]
+
+
+def _may_be_thousands(values: NDArray[np.float64]) -> bool:
+    """Return the same without a look at the file, which rules out nearly every column."""
+    whole = values == np.floor(values)
+    return bool(
+        whole.any()
+        and not whole.all()
+        and (np.abs(values[~whole]) >= 1).all()
+        and (np.abs(values) < 1000).all()
+        and np.allclose(values * 1000, np.rint(values * 1000), rtol=0, atol=1e-6)
+    )
+
+
+def _are_thousands(texts: "pd.Series") -> bool:
+    below = texts.str.fullmatch(BELOW_THOUSAND)
+    apart = texts.str.fullmatch(rf"\s*[+-]?{THOUSANDS}\s*")
+    return bool(below.any() and apart.any() and (below | apart).all())
 
 
 def without_commas(column: "pd.Series") -> "pd.Series":

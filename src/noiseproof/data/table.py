@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from noiseproof.data.dataset import Dataset
-from noiseproof.data.decimal_commas import read_decimal_commas
+from noiseproof.data.decimal_commas import doubtful_points, read_decimal_commas
 from noiseproof.data.delimited import Delimited
 from noiseproof.data.labels import encode
 from noiseproof.data.memory import Budget, check_fits
@@ -135,10 +135,12 @@ class Table(NamedTuple):
     Args:
         frame: its rows.
         decimal_commas: the columns whose numbers are written 3,14.
+        thousands: the columns read as fractions whose points may be between thousands.
     """
 
     frame: "pd.DataFrame"
     decimal_commas: tuple[str, ...] = ()
+    thousands: tuple[str, ...] = ()
 
 
 def read_frame(
@@ -173,7 +175,9 @@ def read_frame(
             return Table(frame)
         inputs = frame.drop(columns=[name for name in frame if name == label or name in texts])
         found = read_decimal_commas(inputs, numbers, commas, file.written)
-        return Table(with_columns(frame, {name: inputs[name] for name in found}), tuple(found))
+        columns = {name: inputs[name] for name in found}
+        doubtful = doubtful_points(inputs.drop(columns=found), file.written)
+        return Table(with_columns(frame, columns), tuple(found), tuple(doubtful))
 
 
 def with_columns(frame: Any, columns: dict[str, Any]) -> Any:

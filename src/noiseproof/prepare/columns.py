@@ -45,6 +45,7 @@ class Number:
         thousands: whether numbers without a unit have marks between thousands.
         low: numbers below it are far out of the range of the fit.
         high: numbers above it are.
+        whole: how many values there were, where all were whole numbers; else 0.
     """
 
     kind: ClassVar[str] = "number"
@@ -61,6 +62,7 @@ class Number:
     thousands: bool = False
     low: float = -LARGEST
     high: float = LARGEST
+    whole: int = 0
 
     def __post_init__(self) -> None:
         if self.mark not in NUMBERS:
@@ -82,9 +84,10 @@ class Number:
         mean, std, low, high = _measured(present, median, spread)
         unit, mark = written or ("", ".")
         thousands = written is not None and not unit
+        whole = len(present) if (present == np.floor(present)).all() else 0
         return cls(
             name, median, mean, std, spread, missing, infinite, truth, unit, mark, thousands, low,
-            high,
+            high, whole,
         )  # fmt: skip
 
     @property
@@ -133,10 +136,12 @@ class Number:
         unread, far = absent & ~empty, (values < self.low) | (values > self.high)
         if self._two_valued:
             far |= (values != 0) & (values != 1) & ~absent
+        parts = (values != np.floor(values)) & ~absent & ~far if self.whole else far & ~far
         notes.tally(
             self.name, rows=len(values), missing=int(empty.sum()), often_missing=self.missing,
             unread=int(unread.sum()), familiar=familiar, problem=f"cannot be read as {self._what}",
             examples=_first(column, unread), far=int(far.sum()), outliers=_first(column, far),
+            whole=self.whole, fractions=_first(column, parts), parts=int(parts.sum()),
         )  # fmt: skip
 
 

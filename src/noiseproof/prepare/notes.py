@@ -32,6 +32,9 @@ class Tally:
         examples: some that could not be.
         far: how many lie far out of the range of the fit.
         outliers: some of these.
+        whole: how many values the fit had, where all were whole numbers; else 0.
+        parts: how many are not whole where they were.
+        fractions: some of these.
     """
 
     often_missing: float
@@ -45,6 +48,9 @@ class Tally:
     examples: dict[str, None] = field(default_factory=dict)
     far: int = 0
     outliers: dict[str, None] = field(default_factory=dict)
+    whole: int = 0
+    parts: int = 0
+    fractions: dict[str, None] = field(default_factory=dict)
 
     @property
     def empty(self) -> bool:
@@ -66,6 +72,12 @@ class Tally:
     def elsewhere(self) -> bool:
         """Whether too many values lie far out of the range of the fit, as in another unit."""
         return not self.unreadable and self.far > UNREADABLE * (self.rows - self.missing)
+
+    @property
+    def broken(self) -> bool:
+        """Whether too many values of a column of whole numbers are fractions, as 1.124 for 1124."""
+        present = self.rows - self.missing
+        return self.parts > UNREADABLE * present and (1 - self.parts / present) ** self.whole < 0.01
 
     @property
     def emptied(self) -> bool:
@@ -138,6 +150,9 @@ class Notes:
         enough: int = 1,
         far: int = 0,
         outliers: Iterable[str] = (),
+        whole: int = 0,
+        parts: int = 0,
+        fractions: Iterable[str] = (),
     ) -> None:
         """Count how the values of a column were read; the arguments are those of a Tally."""
         found = self.columns.setdefault(column, Tally(often_missing, tolerated, enough))
@@ -147,7 +162,9 @@ class Notes:
         found.familiar += familiar
         found.problem = problem or found.problem
         found.far += far
-        for kept, more in ((found.examples, examples), (found.outliers, outliers)):
+        found.whole, found.parts = whole, found.parts + parts
+        shown = (found.examples, examples), (found.outliers, outliers), (found.fractions, fractions)
+        for kept, more in shown:
             for example in more:
                 if len(kept) <= EXAMPLES:
                     kept[example] = None
@@ -211,6 +228,11 @@ class Notes:
             f"({_shown(found.outliers)}); another unit?"
             for name, found in self.columns.items()
             if found.elsewhere
+        ] + [
+            f"{name}: {found.parts:,} of {found.rows:,} values are fractions, at the fit all were "
+            f"whole numbers ({_shown(found.fractions)}); another unit, or points between thousands?"
+            for name, found in self.columns.items()
+            if found.broken
         ]
 
 

@@ -36,6 +36,8 @@ from noiseproof.progress import SILENT, Progress
 
 HEADLESS = "the first line is read as names of columns and looks like a row; write names above it"
 
+THOUSANDS = "1.124 is read as a fraction; if it is 1124 there, write it without the point"
+
 
 def parquet_files(folder: Path) -> list[Path]:
     """Return the Parquet files in a folder, in the order of their names."""
@@ -70,9 +72,12 @@ def read_table_file(
     unread = _in_names_of_folders(path, files)
     if labelled and label in unread:
         raise DataError(f"{path}: {label} is in the names of folders alone; write it as a column")
-    samples = _samples(path, _joined(tables), label, labelled, alone)
+    table = _joined(tables)
+    samples = _samples(path, table, label, labelled, alone)
     if unread:
         samples.doubts = (f"columns in the names of folders are not read: {shortlist(unread)}",)
+    if table.thousands and how.numbers is None:  # at predict, whole numbers that are none are told
+        samples.doubts += (f"{THOUSANDS}: {shortlist(table.thousands)}",)
     if table_suffix(path) not in PARQUET and not path.is_dir() and is_headless(samples.inputs):
         samples.doubts += (f"{samples.name}: {HEADLESS}",)
     return samples
@@ -215,7 +220,7 @@ def _samples(path: Path, table: Table, label: str | None, labelled: bool, alone:
 
 
 def _about(commas: tuple[str, ...]) -> tuple[str, ...]:
-    return (f"numbers read with a decimal comma: {shortlist(commas)}",) if commas else ()
+    return (f"numbers read with decimal commas, thousands apart by points: {shortlist(commas)}",) if commas else ()
 
 
 def tidy(frame: Any, where: str) -> Any:
