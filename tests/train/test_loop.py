@@ -1,4 +1,5 @@
 import math
+from contextlib import contextmanager
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ from noiseproof import loss as read_loss
 from noiseproof.noise import stream
 from noiseproof.train.loop import learning_rate
 from noiseproof.train.streams import epoch_stream
+from noiseproof.train.together import run_together
 
 
 def weights(network):
@@ -145,3 +147,39 @@ def test_threads_are_put_back():
     before = torch.get_num_threads()
     tiny(epochs=1).run(ONE)
     assert torch.get_num_threads() == before
+
+
+@contextmanager
+def other_default_type():
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+SURROUNDINGS = {
+    "no gradients": torch.no_grad,
+    "inference": torch.inference_mode,
+    "another type": other_default_type,
+    "another device": lambda: torch.device("meta"),
+    "another precision": lambda: torch.autocast("cpu", torch.bfloat16),
+}
+
+
+@pytest.mark.parametrize("around", SURROUNDINGS.values(), ids=SURROUNDINGS)
+def test_what_torch_is_set_to_makes_no_difference(around):
+    data = tiny_data()
+    _, expected = tiny("NCE + 4*AGCE(a=6, q=1.5)", data=data).run(ONE)
+    _, narrow = tiny("CE", data=data, precision="bfloat16").run(ONE)
+    with around():
+        _, again = tiny("CE", data=data, precision="bfloat16").run(ONE)
+        _, found = tiny("NCE + 4*AGCE(a=6, q=1.5)", data=data).run(ONE)
+        ((_, together), _) = run_together([tiny("CE", data=data), tiny("MAE", data=data)], ONE)
+        dtype = torch.get_default_dtype()
+    assert torch.equal(weights(found), weights(expected))
+    assert torch.equal(weights(again), weights(narrow))
+    _, alone = tiny("CE", data=data).run(ONE)
+    assert torch.allclose(weights(together), weights(alone), atol=1e-6)
+    assert (dtype == torch.float64) == (around is other_default_type)

@@ -36,6 +36,7 @@ from noiseproof.kernels.state import (
     is_traced,
     is_trained,
     leaf_of,
+    made_on_cpu,
     recordable,
     recording,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "least_divisor",
     "linear_pass",
     "lowest",
+    "made_on_cpu",
     "pick",
     "recordable",
     "recording",

@@ -1,6 +1,7 @@
 """What torch is doing around us: the only file that asks its private functions."""
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -55,6 +56,12 @@ def recording() -> AbstractContextManager[None]:
     """Let autograd record, under ``torch.no_grad`` and ``torch.inference_mode`` too."""
     inferring = torch.is_inference_mode_enabled()
     return torch.inference_mode(False) if inferring else torch.enable_grad()
+
+
+def made_on_cpu() -> AbstractContextManager[Any]:
+    """Make tensors on the CPU, unless a device is named, whatever the caller's default is."""
+    elsewhere = torch.get_default_device().type != "cpu"
+    return torch.device("cpu") if elsewhere else nullcontext()
 
 
 def recordable(x: Tensor) -> Tensor:

@@ -109,6 +109,8 @@ def leading(
 ) -> Rows:
     """Return the predictions and log-odds of p ** power[0] * (votes + 0.2) ** power[1].
 
+    Of classes that are equally likely, the one with more labels is predicted.
+
     Args:
         given: (N,) labels.
         probabilities: (N, K).
@@ -121,12 +123,13 @@ def leading(
     predicted, near = np.empty(N, dtype=np.int64), np.empty(N)
     odds, own = np.empty((N, m)), np.empty(N)
     step = max(1, _BLOCK // K)
+    order = _by_frequency(given, probabilities)
     for start in range(0, N, step):
         block = slice(start, start + step)
         z = power[0] * log_probabilities(probabilities[block], floor)
         if votes is not None:
             z += power[1] * log_votes(votes[block], K)
-        first = predicted[block] = z.argmax(axis=1)
+        first = predicted[block] = _likeliest(z, order)
         top = np.partition(z, K - m, axis=1)[:, K - m :] if m < K else z
         odds[block] = np.sort(z.max(axis=1, keepdims=True) - top, axis=1)
         every = np.arange(len(z))
@@ -137,6 +140,20 @@ def leading(
         ties = (z == runner_up[:, None]).sum(axis=1)
         near[block] = (z[every, given[block]] == runner_up) / ties
     return Rows(predicted, near, odds, own, K)
+
+
+def _by_frequency(given: Integers, p: NDArray[np.floating]) -> Integers:
+    """Return (K,) the classes, those with more labels first: no matter how they are numbered."""
+    sums = np.round(p.mean(axis=0, dtype=np.float64), 9)
+    return np.asarray(np.lexsort((-sums, -np.bincount(given, minlength=p.shape[1]))))
+
+
+def _likeliest(z: Doubles, order: Integers) -> Integers:
+    """Return (N,) the class with the highest score, in a tie the first of them in ``order``."""
+    found: Integers = z.argmax(axis=1)
+    tied = np.flatnonzero((z == z[np.arange(len(z)), found][:, None]).sum(axis=1) > 1)
+    found[tied] = order[z[np.ix_(tied, order)].argmax(axis=1)]
+    return found
 
 
 def floors(p: NDArray[np.floating]) -> tuple[float, ...]:

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from noiseproof.errors import NoiseError, ParameterError, did_you_mean
+from noiseproof.errors import NoiseError, ParameterError
 from noiseproof.noise import difficulty, flips
 from noiseproof.noise.clustered import independent, units_of
 from noiseproof.noise.difficulty import Posterior, Rows
 from noiseproof.noise.estimated import NEAR_ZERO, Calibration, EstimatedTransition, told_apart
-from noiseproof.noise.labels import Integers, as_labels, is_listing, to_array
+from noiseproof.noise.given import read_given, read_labels, read_neighbours
+from noiseproof.noise.labels import Integers, to_array
 from noiseproof.noise.matrix import Doubles
 from noiseproof.noise.neighbours import trust
 
@@ -49,6 +50,7 @@ def estimate(
         labels: (N,) the given labels, numbers from 0 to K-1 or names of classes.
         probabilities: (N, K) held out, as from cross-validation. Their confidence does not matter,
             but they should differ: predictions of 0 or 1 alone do not show what is difficult.
+            The columns of a DataFrame go by their names.
         classes: the K names; without them, those of labels given as names, in order.
         neighbours: (N, k) for each row the numbers of the rows nearest to it, as from
             :func:`nearest`. Their labels are a second opinion, which counts as far as it predicts.
@@ -77,14 +79,11 @@ def estimate(
     >>> low < noisy.rate < high
     True
     """
-    p = _check_probabilities(probabilities)
+    names, given, p = read_given(labels, probabilities, classes)
     N, K = p.shape
-    names, given = _read_labels(labels, K, classes)
-    if len(given) != N:
-        raise NoiseError(f"{len(given)} labels, but {N} rows of probabilities")
     if not isinstance(difficult, int | float | np.number) or not 0 <= difficult <= 1:
         raise ParameterError(f"difficult: expected a share from 0 to 1, got {difficult!r}")
-    votes = None if neighbours is None else given[_check_neighbours(neighbours, N)]
+    votes = None if neighbours is None else given[read_neighbours(neighbours, N)]
     power, floor = trust(given, p, votes)
     rows = difficulty.leading(given, p, votes, power, floor)
     units = _check_groups(groups, N)
@@ -131,76 +130,6 @@ def estimate(
     )
 
 
-def _check_probabilities(probabilities: Any) -> NDArray[np.floating]:
-    p = to_array(probabilities)
-    if p.ndim != 2 or p.shape[1] < 2 or not len(p):
-        raise NoiseError(f"expected probabilities of shape (N, K), K >= 2, got {p.shape}")
-    if p.dtype.kind not in "fiub":
-        raise NoiseError("expected probabilities to be numbers")
-    if p.dtype.kind != "f":
-        p = p.astype(np.float64)
-    sums = p.sum(axis=1, dtype=np.float64)
-    # A sum is within what half precision may be off.
-    wrong = ~(np.abs(sums - 1) <= 0.01) | (p.min(axis=1) < 0)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise NoiseError(f"row {row} of the probabilities is not one of probabilities: {p[row]}")
-    return p
-
-
-def _read_labels(
-    labels: Any, K: int, classes: Sequence[str] | None
-) -> tuple[tuple[str, ...] | None, Integers]:
-    array = _of_one_kind(to_array(labels))
-    if classes is not None and not is_listing(classes):
-        raise NoiseError(f"expected the names of the classes, got {classes!r}")
-    names = None if classes is None else tuple(str(name) for name in classes)
-    if names is not None and len(names) != K:
-        raise NoiseError(f"{len(names)} class names for probabilities of {K} classes")
-    if array.dtype.kind not in "OUS":
-        return names, as_labels(array, K)
-    if names is None:
-        names = tuple(np.unique(array.astype(str)).tolist())
-        if len(names) != K:
-            raise NoiseError(
-                f"labels of {len(names)} names for probabilities of {K} classes: give `classes`"
-            )
-    return names, _codes(array, names)
-
-
-def _of_one_kind(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return labels that come as objects as texts or as integers: as text, 10 would be before 2."""
-    if labels.dtype.kind != "O" or not labels.size:
-        return labels
-    words = isinstance(labels.flat[0], str | bytes)
-    kind = str | bytes if words else int | np.integer
-    for place, label in enumerate(labels.flat):
-        if not isinstance(label, kind):
-            raise NoiseError(
-                f"expected labels that are all names or all whole numbers, got {label!r} at "
-                f"position {place}; leave out rows without a label"
-            )
-    return labels if words else np.array(labels.tolist())
-
-
-def _codes(words: NDArray[Any], names: tuple[str, ...]) -> Integers:
-    place = {name: i for i, name in enumerate(names)}
-    words = words.astype(str)
-    for word in words:
-        if word not in place:
-            raise NoiseError(f"unknown label {str(word)!r}{did_you_mean(str(word), names)}")
-    return np.array([place[word] for word in words], dtype=np.int64)
-
-
-def _check_neighbours(neighbours: Any, N: int) -> Integers:
-    rows = to_array(neighbours)
-    if rows.ndim != 2 or len(rows) != N or rows.dtype.kind not in "iu":
-        raise NoiseError(f"expected neighbours as (N, k) row numbers, N = {N}, got {rows.shape}")
-    if rows.size and (rows.min() < 0 or rows.max() >= N):
-        raise NoiseError(f"expected neighbours to be row numbers from 0 to {N - 1}")
-    return rows.astype(np.int64)
-
-
 def _check_groups(groups: Any, N: int) -> Integers | None:
     if groups is None:
         return None
@@ -217,8 +146,7 @@ def _check_trusted(
         places, labels = trusted
     except (TypeError, ValueError):
         raise NoiseError("expected trusted rows as their numbers and their true labels") from None
-    rows, true = to_array(places), _of_one_kind(to_array(labels))
-    codes = _codes(true, names) if names and true.dtype.kind in "OUS" else as_labels(true, K)
+    rows, (_, codes) = to_array(places), read_labels(labels, K, names)
     if rows.shape != codes.shape or not rows.size:
         raise NoiseError(f"expected as many trusted rows as true labels, got {rows.shape}")
     if rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= N:

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noiseproof.errors import NoiseError
 from noiseproof.noise import difficulty
+from noiseproof.noise.given import read_given, read_neighbours
 from noiseproof.noise.labels import Integers
 from noiseproof.noise.matrix import Doubles, largest_flips, ratio
 from noiseproof.noise.transition import TransitionMatrix
@@ -138,23 +140,23 @@ class EstimatedTransition(TransitionMatrix):
         )
 
     def true_class(
-        self, labels: Integers, probabilities: ArrayLike, neighbours: Integers | None = None
+        self, labels: ArrayLike, probabilities: ArrayLike, neighbours: ArrayLike | None = None
     ) -> NDArray[np.floating]:
         """Return (N, K): how likely each true class is, given the inputs and the label.
 
         Args:
-            labels: (N,) as given, 0 to K-1.
+            labels: (N,) as given, names or 0 to K-1.
             probabilities: (N, K) of the classifier whose probabilities the noise was found from.
             neighbours: (N, k) where the noise was found with them.
         """
-        p = np.asarray(probabilities)
-        found = np.empty(p.shape, dtype=p.dtype if p.dtype.kind == "f" else np.float64)
-        for block, likely in self._true_blocks(labels, p, neighbours):
+        given, p, votes = self._read(labels, probabilities, neighbours)
+        found = np.empty_like(p)
+        for block, likely in self._true_blocks(given, p, votes):
             found[block] = likely
         return found
 
     def doubt(
-        self, labels: Integers, probabilities: ArrayLike, neighbours: Integers | None = None
+        self, labels: ArrayLike, probabilities: ArrayLike, neighbours: ArrayLike | None = None
     ) -> tuple[Doubles, Integers]:
         """Return how likely each label is to be wrong, and the class to propose for the row.
 
@@ -162,22 +164,30 @@ class EstimatedTransition(TransitionMatrix):
         likely other class; else the most likely class. Without a second array of the size of
         ``probabilities``.
         """
-        p = np.asarray(probabilities)
+        given, p, votes = self._read(labels, probabilities, neighbours)
         wrong, proposed = np.empty(len(p)), np.empty(len(p), dtype=np.int64)
-        for block, likely in self._true_blocks(labels, p, neighbours):
+        for block, likely in self._true_blocks(given, p, votes):
             rows = np.arange(len(likely))
-            wrong[block] = 1 - likely[rows, labels[block]]
+            wrong[block] = 1 - likely[rows, given[block]]
             if self.calibration.noisy >= 0.5:
                 doubtful = np.flatnonzero(wrong[block] >= DOUBTFUL)
-                likely[doubtful, labels[block][doubtful]] = 0
+                likely[doubtful, given[block][doubtful]] = 0
             proposed[block] = likely.argmax(axis=1)
         return wrong, proposed
 
+    def _read(
+        self, labels: Any, probabilities: Any, neighbours: Any
+    ) -> tuple[Integers, NDArray[np.floating], Integers | None]:
+        """Return labels, probabilities and the neighbours' labels, checked against the matrix."""
+        _, given, p = read_given(labels, probabilities, self.classes or None)
+        if p.shape[1] != len(self):
+            raise NoiseError(f"probabilities of {p.shape[1]} classes for noise of {len(self)}")
+        return given, p, None if neighbours is None else given[read_neighbours(neighbours, len(p))]
+
     def _true_blocks(
-        self, labels: Integers, p: NDArray[Any], neighbours: Integers | None
+        self, labels: Integers, p: NDArray[Any], votes: Integers | None
     ) -> Iterator[tuple[slice, Doubles]]:
         made = self.calibration
-        votes = None if neighbours is None else labels[neighbours]
         step = max(1, _BLOCK // len(self))
         for start in range(0, len(p), step):
             block = slice(start, start + step)

@@ -1,6 +1,6 @@
 """Conversion of labels: tensors come back as tensors, anything else as arrays."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any, TypeVar
 
 import numpy as np
@@ -58,14 +58,14 @@ def as_labels(labels: Any, classes: int | None = None) -> Integers:
 
 
 def is_listing(values: object) -> bool:
-    """Return whether there are values one after another: not in a text, nor in one number.
+    """Return whether there are values one after another: not in a text, a set or one number.
 
-    >>> is_listing(["a", "b"]), is_listing("ab"), is_listing(torch.tensor(1))
-    (True, False, False)
+    >>> is_listing(["a", "b"]), is_listing("ab"), is_listing({"a"}), is_listing(torch.tensor(1))
+    (True, False, False, False)
     """
     return (
         isinstance(values, Iterable)
-        and not isinstance(values, str | bytes)
+        and not isinstance(values, str | bytes | Set)
         and getattr(values, "ndim", 1) == 1
     )
 

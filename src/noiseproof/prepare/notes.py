@@ -223,17 +223,9 @@ class Notes:
     def _elsewhere(self) -> list[str]:
         columns = self.matrix.elsewhere if self.matrix is not None else []
         told = f"columns far out of the range of the fit: {shortlist(columns)}; another unit?"
-        return ([told] if columns else []) + [
-            f"{name}: {found.far:,} of {found.rows:,} values are far out of the range of the fit "
-            f"({_shown(found.outliers)}); another unit?"
-            for name, found in self.columns.items()
-            if found.elsewhere
-        ] + [
-            f"{name}: {found.parts:,} of {found.rows:,} values are fractions, at the fit all were "
-            f"whole numbers ({_shown(found.fractions)}); another unit, or points between thousands?"
-            for name, found in self.columns.items()
-            if found.broken
-        ]
+        far = [_far(name, found) for name, found in self.columns.items() if found.elsewhere]
+        broken = [_broken(name, found) for name, found in self.columns.items() if found.broken]
+        return ([told] if columns else []) + far + broken
 
 
 def _empty(names: list[str]) -> str:
@@ -243,6 +235,20 @@ def _empty(names: list[str]) -> str:
 def _unread(name: str, found: Tally) -> str:
     listed = f" ({_shown(found.examples)})" if found.examples else ""
     return f"{name}: {found.unread:,} of {found.rows:,} values {found.problem}{listed}"
+
+
+def _far(name: str, found: Tally) -> str:
+    return (
+        f"{name}: {found.far:,} of {found.rows:,} values are far out of the range of the fit "
+        f"({_shown(found.outliers)}); another unit?"
+    )
+
+
+def _broken(name: str, found: Tally) -> str:
+    return (
+        f"{name}: {found.parts:,} of {found.rows:,} values are fractions, at the fit all were "
+        f"whole numbers ({_shown(found.fractions)}); another unit, or points between thousands?"
+    )
 
 
 def _shown(examples: Iterable[str]) -> str:

@@ -220,7 +220,11 @@ def _samples(path: Path, table: Table, label: str | None, labelled: bool, alone:
 
 
 def _about(commas: tuple[str, ...]) -> tuple[str, ...]:
-    return (f"numbers read with decimal commas, thousands apart by points: {shortlist(commas)}",) if commas else ()
+    return (
+        (f"numbers read with decimal commas, thousands apart by points: {shortlist(commas)}",)
+        if commas
+        else ()
+    )
 
 
 def tidy(frame: Any, where: str) -> Any:

@@ -1,9 +1,7 @@
 """What the caller's torch is set to makes no difference to an answer of the theory."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-
-import torch
+from contextlib import contextmanager
 
 from noiseproof import kernels
 from noiseproof.torch_threads import one_torch_thread
@@ -16,7 +14,5 @@ def undisturbed() -> Iterator[None]:
     Under ``torch.no_grad`` a search that descends would stay where it starts, and call that the
     minimum. Waking other threads for a few thousand numbers costs far more than it saves.
     """
-    elsewhere = torch.get_default_device().type != "cpu"
-    device = torch.device("cpu") if elsewhere else nullcontext()
-    with one_torch_thread(), kernels.recording(), device:
+    with one_torch_thread(), kernels.recording(), kernels.made_on_cpu():
         yield

@@ -156,8 +156,14 @@ def learning_rate(recipe: Recipe, epoch: int) -> float:
 
 def autocast(machine: Machine, recipe: Recipe) -> Any:
     """Return the context to compute the network in."""
-    wanted = recipe.precision != "float32"
-    return torch.autocast(machine.device.type, DTYPES.get(recipe.precision), enabled=wanted)
+    # Narrow copies of the weights are kept until the outermost such context ends, which may be the
+    # caller's, around the whole run: the copies would outlive the step that changes the weights.
+    return torch.autocast(
+        machine.device.type,
+        DTYPES.get(recipe.precision),
+        enabled=recipe.precision != "float32",
+        cache_enabled=False,
+    )
 
 
 @torch.no_grad()

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from noiseproof import kernels
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.train.memory import kept_memory
 from noiseproof.train.parallel import World, spread, synchronise
@@ -100,8 +101,12 @@ class Machine:
 
     @contextmanager
     def settled(self) -> Iterator[None]:
-        """Set threads, denormals, memory and determinism for a run; put back the threads after."""
-        before = torch.get_num_threads()
+        """Set threads, denormals, memory and determinism for a run; put back the threads after.
+
+        The caller's own settings of torch, such as no gradients or another type, do not count.
+        """
+        before, dtype = torch.get_num_threads(), torch.get_default_dtype()
+        torch.set_default_dtype(torch.float32)
         if self.threads:
             torch.set_num_threads(self.threads)
         # Vanishing gradients of a loss that has converged become denormal numbers, which a CPU
@@ -110,9 +115,11 @@ class Machine:
         if self.device.type == "cuda":
             torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = True, False
         try:
-            with kept_memory():
+            precision = torch.autocast(self.device.type, enabled=False)  # the recipe says which
+            with kept_memory(), kernels.recording(), kernels.made_on_cpu(), precision:
                 yield
         finally:
+            torch.set_default_dtype(dtype)
             torch.set_flush_denormal(False)
             torch.set_num_threads(before)
 

@@ -1,0 +1,116 @@
+"""Labels and a classifier's probabilities, as a caller gives them, checked."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.errors import NoiseError, did_you_mean
+from noiseproof.noise.labels import Integers, as_labels, is_listing, to_array
+
+Names = tuple[str, ...] | None
+
+
+def read_given(
+    labels: Any, probabilities: Any, classes: Sequence[str] | None
+) -> tuple[Names, Integers, NDArray[np.floating]]:
+    """Return the names of the classes, (N,) the labels as numbers, and (N, K) the probabilities.
+
+    Args:
+        labels: numbers from 0 to K-1, or names.
+        probabilities: an array, or a DataFrame, whose columns go by their names.
+        classes: the K names; without them, those of the columns, or of the labels, in order.
+    """
+    p, columns = _probabilities(probabilities), _columns(probabilities)
+    named = columns is not None and isinstance(columns[0], str)
+    if classes is None and named:
+        classes = columns
+    names, given = read_labels(labels, p.shape[1], classes)
+    if len(given) != len(p):
+        raise NoiseError(f"{len(given)} labels, but {len(p)} rows of probabilities")
+    if columns is None:
+        return names, given, p
+    order = list(names) if named and names is not None else list(range(p.shape[1]))
+    if columns == order or (not named and set(columns) != set(order)):
+        return names, given, p
+    if set(columns) != set(order):
+        raise NoiseError(f"the columns of the probabilities are {columns}, the classes {order}")
+    return names, given, p[:, [columns.index(name) for name in order]]
+
+
+def _columns(table: Any) -> list[Any] | None:
+    """Return the names of the columns of a table of pandas or polars."""
+    columns: Any = getattr(table, "columns", None)
+    names = list(columns) if is_listing(columns) else []
+    return names if names and all(isinstance(name, str | int) for name in names) else None
+
+
+def _probabilities(probabilities: Any) -> NDArray[np.floating]:
+    p = to_array(probabilities)
+    if p.ndim != 2 or p.shape[1] < 2 or not len(p):
+        raise NoiseError(f"expected probabilities of shape (N, K), K >= 2, got {p.shape}")
+    if p.dtype.kind not in "fiub":
+        raise NoiseError("expected probabilities to be numbers")
+    if p.dtype.kind != "f":
+        p = p.astype(np.float64)
+    sums = p.sum(axis=1, dtype=np.float64)
+    # A sum is within what half precision may be off.
+    wrong = ~(np.abs(sums - 1) <= 0.01) | (p.min(axis=1) < 0)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise NoiseError(f"row {row} of the probabilities is not one of probabilities: {p[row]}")
+    return p
+
+
+def read_labels(labels: Any, K: int, classes: Sequence[str] | None) -> tuple[Names, Integers]:
+    """Return the names of the K classes, None where there are none, and the labels as numbers."""
+    array = _of_one_kind(to_array(labels))
+    if classes is not None and not is_listing(classes):
+        raise NoiseError(f"expected the names of the classes, got {classes!r}")
+    names = None if classes is None else tuple(str(name) for name in classes)
+    if names is not None and len(names) != K:
+        raise NoiseError(f"{len(names)} class names for probabilities of {K} classes")
+    if array.dtype.kind not in "OUS":
+        return names, as_labels(array, K)
+    if names is None:
+        names = tuple(np.unique(array.astype(str)).tolist())
+        if len(names) != K:
+            raise NoiseError(
+                f"labels of {len(names)} names for probabilities of {K} classes: give `classes`"
+            )
+    return names, _codes(array, names)
+
+
+def _of_one_kind(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return labels that come as objects as texts or as integers: as text, 10 would be before 2."""
+    if labels.dtype.kind != "O" or not labels.size:
+        return labels
+    words = isinstance(labels.flat[0], str | bytes)
+    kind = str | bytes if words else int | np.integer
+    for place, label in enumerate(labels.flat):
+        if not isinstance(label, kind):
+            raise NoiseError(
+                f"expected labels that are all names or all whole numbers, got {label!r} at "
+                f"position {place}; leave out rows without a label"
+            )
+    return labels if words else np.array(labels.tolist())
+
+
+def _codes(words: NDArray[Any], names: tuple[str, ...]) -> Integers:
+    place = {name: i for i, name in enumerate(names)}
+    words = words.astype(str)
+    for word in words:
+        if word not in place:
+            raise NoiseError(f"unknown label {str(word)!r}{did_you_mean(str(word), names)}")
+    return np.array([place[word] for word in words], dtype=np.int64)
+
+
+def read_neighbours(neighbours: Any, N: int) -> Integers:
+    """Return (N, k) numbers of rows, checked."""
+    rows = to_array(neighbours)
+    if rows.ndim != 2 or len(rows) != N or rows.dtype.kind not in "iu":
+        raise NoiseError(f"expected neighbours as (N, k) row numbers, N = {N}, got {rows.shape}")
+    if rows.size and (rows.min() < 0 or rows.max() >= N):
+        raise NoiseError(f"expected neighbours to be row numbers from 0 to {N - 1}")
+    return rows.astype(np.int64)

@@ -1,0 +1,101 @@
+"""Labels and probabilities come in many forms, and each is read the same way everywhere."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.model_selection import cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
+
+from noiseproof import noise
+from noiseproof.errors import NoiseproofError
+
+NAMES = np.array(["cat", "dog", "frog"])
+RNG = np.random.default_rng(0)
+TRUE = RNG.integers(0, 3, 600)
+SCORES = RNG.normal(size=(600, 3)) + 4 * np.eye(3)[TRUE]
+P = np.exp(SCORES) / np.exp(SCORES).sum(axis=1, keepdims=True)
+GIVEN = np.where(RNG.random(600) < 0.1, 0, TRUE)
+LABELS = {
+    "numbers": GIVEN,
+    "a list": GIVEN.tolist(),
+    "a tensor": torch.from_numpy(GIVEN),
+    "names": NAMES[GIVEN],
+    "names in a series": pd.Series(NAMES[GIVEN]),
+    "categories": pd.Series(NAMES[GIVEN]).astype("category"),
+}
+PROBABILITIES = {
+    "an array": P,
+    "a list": P.tolist(),
+    "a tensor": torch.from_numpy(P),
+    "a frame": pd.DataFrame(P),
+    "a frame of names": pd.DataFrame(P, columns=NAMES),
+    "a frame in another order": pd.DataFrame(P, columns=NAMES)[["frog", "cat", "dog"]],
+    "a frame of numbers in another order": pd.DataFrame(P)[[2, 0, 1]],
+}
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+@pytest.mark.parametrize("probabilities", PROBABILITIES.values(), ids=PROBABILITIES)
+def test_every_form_is_the_same(labels, probabilities):
+    expected = noise.estimate(GIVEN, P, NAMES)
+    found = noise.estimate(labels, probabilities, NAMES)
+    np.testing.assert_allclose(found.matrix, expected.matrix, atol=1e-12)
+    doubts = np.array(found.doubt(labels, probabilities))
+    np.testing.assert_allclose(doubts, expected.doubt(GIVEN, P), atol=1e-12)
+    likely = found.true_class(labels, probabilities)
+    np.testing.assert_allclose(likely, expected.true_class(GIVEN, P), atol=1e-12)
+
+
+def test_columns_name_the_classes():
+    frame = pd.DataFrame(P, columns=NAMES)[["frog", "cat", "dog"]]
+    found, expected = noise.estimate(NAMES[GIVEN], frame), noise.estimate(GIVEN, P, NAMES)
+    assert found.classes == ("frog", "cat", "dog")
+    assert found.rate == pytest.approx(expected.rate)
+
+
+@pytest.mark.parametrize(
+    ("labels", "probabilities", "classes"),
+    [
+        (NAMES[GIVEN], P, set(NAMES)),
+        (NAMES[GIVEN], pd.DataFrame(P, columns=["cat", "dog", "bird"]), NAMES),
+        (NAMES[GIVEN], pd.DataFrame(P, columns=["cat", "dog", "bird"]), None),
+    ],
+)
+def test_names_that_do_not_fit_are_one_line(labels, probabilities, classes):
+    with pytest.raises(NoiseproofError) as error:
+        noise.estimate(labels, probabilities, classes)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "probabilities"),
+    [
+        (GIVEN[:5], P),
+        (GIVEN, P[:, :2] / P[:, :2].sum(axis=1, keepdims=True)),
+        (np.where(GIVEN == 2, -1, GIVEN), P),
+        (GIVEN, np.full_like(P, np.nan)),
+        (GIVEN, SCORES),
+        (np.where(GIVEN == 2, "bird", NAMES[GIVEN]), P),
+    ],
+)
+@pytest.mark.parametrize("method", ["doubt", "true_class"])
+def test_other_rows_are_checked_like_those_of_the_estimate(labels, probabilities, method):
+    found = noise.estimate(NAMES[GIVEN], P)
+    with pytest.raises(NoiseproofError):
+        getattr(found, method)(labels, probabilities)
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_ties_for_the_first_class_do_not_depend_on_its_number(k):
+    """Most rows are of one class: predicting another in a tie would make its labels look wrong."""
+    rng = np.random.default_rng(2)
+    true = rng.choice(5, 500, p=[0.8, 0.05, 0.05, 0.05, 0.05])
+    X = 4 * np.eye(5)[true] + rng.normal(size=(500, 5))
+    given = np.where(rng.random(500) < 0.1, rng.integers(0, 5, 500), true)
+    p = cross_val_predict(KNeighborsClassifier(k), X, given, method="predict_proba")
+    expected = noise.estimate(given, p)
+    for order in ([4, 3, 2, 1, 0], [3, 0, 4, 1, 2]):
+        found = noise.estimate(np.argsort(order)[given], p[:, order])
+        np.testing.assert_allclose(found.rate_interval, expected.rate_interval, atol=1e-9)
+    assert expected.rate_interval[0] <= (given != true).mean() <= expected.rate_interval[1]
