@@ -2,6 +2,7 @@
 
 import csv
 import decimal
+import enum
 import json
 import re
 
@@ -10,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from noisy_tables import QUICK
+from sklearn.base import clone
 
 from noiseproof.errors import DataError
 from noiseproof.files.spreadsheet import escape, unescape, write_csv
@@ -17,6 +19,7 @@ from noiseproof.fitting.clean import clean
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load
 from noiseproof.fitting.predict import predict_file
+from noiseproof.integrations.sklearn import RobustClassifier
 
 WORDS = [
     "900000000000207008", "1E5", "007", " 7", "caf\u00e9", "cafe\u0301", "NA", "None", "=1+1",
@@ -121,3 +124,42 @@ def test_whole_numbers_of_any_size_are_two_classes(form, start):
     X = np.random.default_rng(0).normal(size=(30, 2)) + np.repeat([0, 9], 15)[:, None]
     predicted = fit(X, labels, folds=2).predict(X)
     assert [int(label) for label in predicted] == [start] * 15 + [start + 1] * 15
+
+
+class Mood(str, enum.Enum):  # noqa: UP042 - a StrEnum writes its value
+    GLAD = "glad, or thankful"
+    SAD = "sad"
+
+
+class Grade(int, enum.Enum):
+    GOOD = 10
+    BAD = 2
+
+
+@pytest.mark.parametrize("kind", [Mood, Grade])
+@pytest.mark.parametrize(
+    "form", [list, tuple, lambda y: np.array(y, dtype=object), lambda y: pd.Series(y, dtype=object)]
+)
+def test_an_enumeration_is_the_values_it_has(kind, form):
+    first, second = kind
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = [first if x > 0 else second for x in X[:, 0]]
+    plain = [member.value for member in y]
+    estimator = RobustClassifier(learner="linear", minutes=0)
+    expected = clone(estimator).fit(X, plain)
+    found = estimator.fit(X, form(y))
+    assert found.classes_.tolist() == expected.classes_.tolist() == sorted({*plain})
+    assert found.predict(X).tolist() == expected.predict(X).tolist()
+    assert found.score(X, form(y)) == expected.score(X, plain) > 0.9
+    predicted = fit(X, form(y), **QUICK).predict(X).tolist()
+    assert predicted == fit(X, plain, **QUICK).predict(X).tolist()
+    assert np.mean([one == other for one, other in zip(predicted, plain, strict=True)]) > 0.9
+
+
+def test_an_enumeration_among_the_inputs_is_its_texts():
+    y = np.arange(60) % 2
+    y[:2] = 1 - y[:2]
+    moods = [Mood.GLAD if at % 2 else Mood.SAD for at in range(60)]
+    fitted = fit(pd.DataFrame({"mood": moods, "k": np.arange(60) % 7, "y": y}), "y", **QUICK)
+    texts = pd.DataFrame({"mood": [mood.value for mood in moods], "k": np.arange(60) % 7})
+    assert (fitted.predict(texts) == np.arange(60) % 2).all()

@@ -29,6 +29,7 @@ SETTINGS = {
     "torch float64": default_float64,
     "no gradients": torch.no_grad,
     "inference": torch.inference_mode,
+    "another device": lambda: torch.device("meta"),
 }
 
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from noiseproof import losses, noise
-from noiseproof.errors import DataError, ParameterError
+from noiseproof.errors import DataError, NoiseproofError, ParameterError
 from noiseproof.integrations.sklearn import RobustClassifier
 from noiseproof.learn.learners import registry
 
@@ -248,3 +248,39 @@ def test_tables_in_every_form_are_asked_of_models_of_every_form():
             assert model.columns_ is None
             for asked in (X, pd.DataFrame(X) if fitted is X else frame, *forms):
                 assert (model.predict_proba(asked) == expected).all()
+
+
+@pytest.mark.parametrize("fitted_to", ["the same", "an array"])
+def test_two_columns_of_one_name_are_one_line(fitted_to):
+    X, y = IRIS
+    twice = pd.DataFrame(X, columns=["a", "a", "b", "c"])
+    model = RobustClassifier(learner="linear", minutes=0)
+    with pytest.raises(DataError, match="two columns are called 'a'"):
+        model.fit(twice, y) if fitted_to == "the same" else model.fit(X, y).predict(twice)
+
+
+WEIGHTS = np.where(np.arange(150) % 3 == 0, 2.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        list,
+        pd.Series,
+        torch.tensor,
+        lambda w: torch.tensor(w).bfloat16(),
+        lambda w: torch.tensor(w, requires_grad=True),
+        lambda w: np.ma.array(w, mask=False),
+    ],
+)
+def test_weights_come_in_every_form(form):
+    model = RobustClassifier("GCE(q=0.7)", learner="linear")
+    expected = model.fit(*IRIS, sample_weight=WEIGHTS).predict_proba(IRIS[0])
+    found = model.fit(*IRIS, sample_weight=form(WEIGHTS)).predict_proba(IRIS[0])
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_masked_weights_are_refused():
+    masked = np.ma.array(WEIGHTS, mask=np.arange(150) < 5)
+    with pytest.raises(NoiseproofError, match="masked"):
+        RobustClassifier("GCE(q=0.7)", learner="linear").fit(*IRIS, sample_weight=masked)

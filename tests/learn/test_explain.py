@@ -88,7 +88,7 @@ def test_where_labels_may_mislead_the_model_that_tells_true_classes_is_chosen(no
         Setting(Discriminant(latent=True)): soft(guess),
         Setting(Trees(), "em"): soft(numbers.integers(3, size=ROWS)),
     }
-    trials = [Trial(s, p, problem.right(p), share, 0.0) for s, p in said.items()]
+    trials = [Trial(s, p, problem.right(p.argmax(axis=1)), share, 0.0) for s, p in said.items()]
     flexible, latent, lost = trials
     assert flexible.accuracy > latent.accuracy + 0.05
     assert structured(trials) == []  # so far behind that it is not believed about the noise
@@ -125,7 +125,7 @@ def test_a_model_that_explains_clearly_more_is_heard_however_few_labels_it_predi
     folds = Folds(problem, np.arange(ROWS) % 5)
 
     def trial(setting: Setting, q: np.ndarray) -> Trial:
-        return Trial(setting, q.astype(np.float32), problem.right(q), share, 0.0)
+        return Trial(setting, q.astype(np.float32), problem.right(q.argmax(axis=1)), share, 0.0)
 
     knows = trial(Setting(Discriminant(latent=True)), soft(true))
     merges = trial(Setting(Trees()), soft(NOISE[true].argmax(1)))  # takes every 0 for a 1

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from noiseproof.errors import DataError, DataWarning, ParameterError
+from noiseproof.errors import DataError, DataWarning, NoiseproofError, ParameterError
 from noiseproof.prepare.answers import of_frame, read_long, read_wide
 
 
@@ -295,3 +295,19 @@ def test_annotators_with_few_answers_of_many_classes_are_taken():
     columns |= {"worst": true % 2, "wrong": true % 3}  # who know a few classes only
     frame = pd.DataFrame(columns).assign(size=np.arange(300.0))
     assert len(read_wide(frame, None, "w*").names) == 7
+
+
+THREE = pd.DataFrame({"item": [0, 1, 2], "annotator": ["x"] * 3, "label": ["a", "b", "a"]})
+
+
+@pytest.mark.parametrize(
+    ("label", "answers", "match"),
+    [
+        (None, pd.concat([THREE, THREE], axis=1), "two columns are called 'item'"),
+        (None, pd.concat([THREE[["label"]]] * 2, axis=1), "two columns are called 'label'"),
+        (["a", "b", "a"], THREE, "give one of the two"),
+    ],
+)
+def test_answers_that_say_two_things_are_one_line(label, answers, match):
+    with pytest.raises(NoiseproofError, match=match):
+        of_frame(np.eye(3), label, answers)

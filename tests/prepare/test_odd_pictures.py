@@ -232,3 +232,11 @@ def test_one_picture_is_not_taken_for_many_of_its_lines(form):
     with pytest.raises(DataError, match=r"expected several images, got one \(32, 24, 3\)"):
         as_samples(form(picture), labelled=False)
     assert len(as_samples([form(picture)], labelled=False)) == 1
+
+
+@pytest.mark.parametrize(("clear", "expected"), [(50_000, 255), (78, 195)])
+def test_a_transparent_grey_of_16_bits_is_white(tmp_path, clear, expected):
+    greys = np.full((8, 8), 20_000, np.uint16)
+    greys[:4] = 50_000
+    Image.fromarray(greys).save(tmp_path / "t.png", transparency=clear)
+    assert decode(tmp_path / "t.png")[0, :, 0].tolist() == [expected] * 4 + [78] * 4

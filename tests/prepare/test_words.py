@@ -60,7 +60,31 @@ def test_kana_of_half_width_are_kana():
 
 @pytest.mark.parametrize(
     "first",
-    ["ก", "ກ", "ཀ", "က", "ក", "ᥐ", "ᦀ", "ᨠ", "ᬓ", "あ", "ㄅ", "一", "ꀀ", "ꦄ", "ꪀ", "𗀀", "𠀀"],
+    [
+        "ก",
+        "ກ",
+        "ཀ",
+        "က",
+        "ក",
+        "ᥐ",
+        "ᦀ",
+        "ᨠ",
+        "ᬓ",
+        "あ",
+        "ᨀ",
+        "ᯀ",
+        "ꨀ",
+        "𑜀",
+        "𒀀",
+        "𓀀",
+        "ㄅ",
+        "一",
+        "ꀀ",
+        "ꦄ",
+        "ꪀ",
+        "𗀀",
+        "𠀀",
+    ],
 )
 def test_every_script_without_spaces_is_read_by_characters(first):
     letters = [chr(ord(first) + step) for step in range(20)]

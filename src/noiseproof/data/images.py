@@ -159,6 +159,8 @@ def _eight_bits(picture: "Image.Image") -> "Image.Image":
     greys = np.empty(values.shape, np.uint8)
     for row, found in zip(values, greys, strict=True):  # a picture of float64 is eight times it
         found[:] = np.round(row.astype(np.float64) * (255 / white))
+    if isinstance(clear := picture.info.get("transparency"), int):  # the grey that stands for none
+        greys[values == clear] = 255
     made = Image.fromarray(greys)
     made.info.update({k: v for k, v in picture.info.items() if k != "transparency"})
     return made

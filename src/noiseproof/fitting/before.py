@@ -39,11 +39,10 @@ class Figures:
             right: of each row of the random list, if it is predicted.
             units: of each a number, equal for rows that belong together; None without such.
         """
-        predicted = learned.probabilities.argmax(axis=1)
         found = learned.estimate
         return cls(
             (found.rate, *found.rate_interval),
-            evaluate.estimated(predicted, learned.labels, found, learned.units),
+            evaluate.estimated(learned.predicted, learned.labels, found, learned.units),
             evaluate.exact(right, RANDOM, units) if right is not None and len(right) else None,
             len(learned.suspects().rows),
         )

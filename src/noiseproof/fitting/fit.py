@@ -166,7 +166,7 @@ def fit(
         progress=progress,
     )  # fmt: skip
 
-    predicted = learned.probabilities.argmax(axis=1)
+    predicted = learned.predicted
     label = y if isinstance(y, str) else ""
     fitted = Fitted(
         model=Model(rows.classes, features, learned.model, label, embeddings is not None),

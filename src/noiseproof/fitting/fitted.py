@@ -164,7 +164,7 @@ class Fitted:
         that no row got is left out.
         """
         learned = self.learned
-        predicted = learned.probabilities.argmax(axis=1)
+        predicted = learned.predicted
         if self.crowd is None:
             found = evaluate.recalls(predicted, learned.labels, len(self.classes))
         else:
@@ -180,7 +180,7 @@ class Fitted:
     @property
     def never_predicted(self) -> tuple[str, ...]:
         """The classes that no held-out row is predicted to be of."""
-        predicted = set(self.learned.probabilities.argmax(axis=1).tolist())
+        predicted = set(self.learned.predicted.tolist())
         return tuple(n for k, n in enumerate(self.model.coding.names) if k not in predicted)
 
     @property

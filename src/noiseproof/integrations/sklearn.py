@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from enum import Enum
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ from noiseproof.losses import Loss
 from noiseproof.losses.expression import as_loss
 from noiseproof.losses.own import is_same
 from noiseproof.losses.parameter import Interval, checked
+from noiseproof.noise.labels import to_array
 from noiseproof.parallel import one_thread
 from noiseproof.prepare.classes import Codes, only_column
 from noiseproof.prepare.forms import (
@@ -123,7 +125,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = None
         of = None if groups is None else Groups.of_array(groups, X.shape[0])
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            given = sample_weight if np.isscalar(sample_weight) else to_array(sample_weight)
+            weights = _check_sample_weight(given, X, ensure_non_negative=True)
             used = np.flatnonzero(weights > 0)
             X, y, weights = X[used], y[used], weights[used]
             of = None if of is None else of.take(used)
@@ -251,7 +254,11 @@ def _rows(X: Any) -> Any:
     if getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
         raise DataError("X: expected numbers, got dates or times; give days or seconds")
     X = plain(as_frame(X) if is_foreign(X) else X)
-    dates = [n for n, dtype in dict(getattr(X, "dtypes", {})).items() if dtype.kind in "mM"]
+    if not hasattr(X, "columns"):
+        return X
+    for name in X.columns[X.columns.duplicated()][:1]:
+        raise DataError(f"X: two columns are called {name!r}")
+    dates = [name for name, dtype in X.dtypes.items() if dtype.kind in "mM"]
     if dates:
         raise DataError(
             f"X: expected numbers, got dates or times in {shortlist(dates)}; give days or seconds"
@@ -287,8 +294,8 @@ def _labels(y: Any) -> Any:
     objects = kind in ("O", "T") and y.ndim == 1
     if not objects and not isinstance(y, (list, tuple)) and not hasattr(y, "to_list"):
         return y
-    values = list(y)
-    types = sorted({type(_own(value)).__name__ for value in values})
+    values = [_own(value) for value in y]
+    types = sorted({type(value).__name__ for value in values})
     gaps = any(value is None or (isinstance(value, float) and value != value) for value in values)
     if gaps and types != ["float"]:  # scikit-learn names those among numbers
         raise DataError(MISSING)
@@ -302,9 +309,13 @@ def _labels(y: Any) -> Any:
         )
     # NumPy's own text drops what "a\0" has more than "a": such labels stay objects.
     cut = types == ["str"] and any(value.endswith("\0") for value in values)
+    # And it cuts the names of an enumeration of texts to the length of its texts.
+    cut |= types == ["str"] and any(isinstance(value, Enum) for value in y)
     return np.array(values, dtype=object) if cut else y
 
 
 def _own(value: Any) -> Any:
-    """Return a number or text of NumPy's, such as a column has, as one of Python's."""
-    return value.item() if isinstance(value, np.generic) else value
+    """Return a number or text of NumPy's, or of an enumeration, as one of Python's own."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return value.value if isinstance(value, Enum) and isinstance(value, str | int) else value

@@ -20,7 +20,7 @@ from noiseproof.learn.decide import (
     that_explain,
 )
 from noiseproof.learn.explain import explained
-from noiseproof.learn.learner import Floats, Learner, of_name
+from noiseproof.learn.learner import Floats, Labels, Learner, of_name
 from noiseproof.learn.pick import Mix, explaining, mixed, picked, steps_for
 from noiseproof.learn.treat import PLAIN, Opinions
 from noiseproof.learn.trials import Folds, Setting, Trial
@@ -53,6 +53,8 @@ class Chosen:
         comparison: all that was tried on all folds, the best first.
         opinions: what treatments go by.
         checked: for each checked row that judges, whether what is chosen without it gets it right.
+        unbiased: (N,) the classes that a mean picked without each row predicts; None where nothing
+            was picked by these rows.
     """
 
     name: str
@@ -64,6 +66,12 @@ class Chosen:
     comparison: tuple[Candidate, ...]
     opinions: Opinions | None = None
     checked: NDArray[np.bool_] | None = None
+    unbiased: Labels | None = None
+
+    @property
+    def predicted(self) -> Labels:
+        """(N,) the classes that are predicted for held-out rows, to measure the choice by."""
+        return self.probabilities.argmax(axis=1) if self.unbiased is None else self.unbiased
 
     @property
     def judge(self) -> Learner:
@@ -76,7 +84,9 @@ class Chosen:
         """Return the choice without what was said of the rows, which may be gigabytes."""
         nothing = self.probabilities[:0]
         plain = replace(self.plain, probabilities=nothing.copy())
-        return replace(self, probabilities=nothing.copy(), plain=plain, opinions=None)
+        return replace(
+            self, probabilities=nothing.copy(), plain=plain, opinions=None, unbiased=None
+        )
 
     @classmethod
     def of_trial(
@@ -137,11 +147,12 @@ def _most_accurate(
     mix = picked(peers(among), among, folds.problem, leader.share, steps)
     if len(mix) == 1:
         return alone
-    right = _held_out(folds, among, steps)
+    unbiased = _held_out(folds, among, steps)
+    right = folds.problem.right(unbiased)
     behind, doubt = leader.mean(right - leader.right)
     if behind < -CLEARLY * doubt:  # the best of many is partly luck, so let it be clear
         return alone
-    return _mean_of(mix, right, trials, opinions)
+    return replace(_mean_of(mix, right, trials, opinions), unbiased=unbiased)
 
 
 def _that_explains(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:
@@ -151,7 +162,7 @@ def _that_explains(folds: Folds, trials: Sequence[Trial], opinions: Opinions | N
     mix = explaining(start, among, likelihood, share, steps_for(problem, share))
     if len(mix) == 1:
         return Chosen.of_trial(start[0], reason(start[0], plain(trials)), trials, opinions)
-    return _mean_of(mix, problem.right(mixed(mix)), trials, opinions)
+    return _mean_of(mix, problem.right(mixed(mix).argmax(axis=1)), trials, opinions)
 
 
 def best_explanation(folds: Folds, trials: Sequence[Trial]) -> Trial | None:
@@ -203,20 +214,20 @@ def _mean_of(
     )  # fmt: skip
 
 
-def _held_out(folds: Folds, among: Sequence[Trial], steps: int) -> NDArray[np.float64]:
-    """Return (N,): whether an ensemble that was picked by the other half of the folds is right.
+def _held_out(folds: Folds, among: Sequence[Trial], steps: int) -> Labels:
+    """Return (N,): what an ensemble that was picked by the other half of the folds predicts.
 
     One that was picked by the same labels would seem better than it is.
     """
-    right = np.zeros(len(folds.fold))
+    predicted = np.zeros(len(folds.fold), dtype=np.int64)
     for half in (0, 1):
         mine = folds.fold % 2 == half
         share = np.where(mine, among[0].share, 0)
         share /= max(share.sum(), 1e-300)
         judged = [replace(trial, share=share) for trial in among]
         mix = picked(peers(judged), judged, folds.problem, share, steps)
-        right[~mine] = folds.problem.right(mixed(mix))[~mine]
-    return right
+        predicted[~mine] = mixed(mix)[~mine].argmax(axis=1)
+    return predicted
 
 
 def _is_told(folds: Folds) -> bool:

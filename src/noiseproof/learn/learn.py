@@ -61,6 +61,8 @@ class Learned:
         estimate: the estimated noise of the labels.
         comparison: everything that was compared, the best first.
         probabilities: (N, K) predictions for held-out rows.
+        predicted: (N,) the classes that are predicted for held-out rows, each by what was picked
+            without it: to measure the model by.
         plainly: (N,) the classes that the baseline predicts for the same rows.
         labels: (N,) the given labels.
         review: the checked rows; None if there are none.
@@ -81,6 +83,7 @@ class Learned:
     estimate: EstimatedTransition
     comparison: tuple[Candidate, ...]
     probabilities: Floats
+    predicted: Labels
     plainly: Labels
     labels: Labels
     review: Review | None = None
@@ -208,7 +211,9 @@ def learn(
         else:
             members, rows = few.keep(chosen.settings, chosen.weights, chosen.opinions), len(kept)
             p = rest.held_out(Ensemble(members), chosen.probabilities, chosen.opinions)
-            chosen = replace(chosen, probabilities=p)
+            unbiased = p.argmax(axis=1)
+            unbiased[kept] = chosen.predicted
+            chosen = replace(chosen, probabilities=p, unbiased=unbiased)
         notes.append(_of_so_many(late, len(kept), len(labels), rows))
     known = None
     if review is not None and len(review.judges):
@@ -235,6 +240,7 @@ def learn(
         estimate=noise,
         comparison=chosen.comparison,
         probabilities=chosen.probabilities,
+        predicted=chosen.predicted,
         plainly=(
             chosen.probabilities.argmax(1)
             if same

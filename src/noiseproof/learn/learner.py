@@ -108,12 +108,11 @@ class Problem:
         rows, columns = self.features.shape
         return Shape(rows, columns, self.classes, bool(sparse.issparse(self.features)))
 
-    def right(self, p: Floats) -> NDArray[np.float64]:
-        """Return (N,): whether predictions (N, K) have the label, or how likely they are right."""
-        predicted = p.argmax(axis=1)
+    def right(self, predicted: Labels) -> NDArray[np.float64]:
+        """Return (N,): whether predicted classes are the labels, or how likely they are right."""
         if self.judge is None:
             return np.asarray(predicted == self.labels, dtype=np.float64)
-        return np.asarray(self.judge[np.arange(len(p)), predicted], dtype=np.float64)
+        return np.asarray(self.judge[np.arange(len(predicted)), predicted], dtype=np.float64)
 
     @property
     def known(self) -> NDArray[np.bool_]:

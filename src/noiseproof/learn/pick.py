@@ -48,7 +48,9 @@ def picked(
 
     def score(total: Floats, _: int) -> float:
         given = total[np.arange(len(total)), problem.labels] / total.sum(axis=1)
-        return float((problem.right(total) + LIKELIHOOD * np.log(given + 1e-3)) @ share)
+        return float(
+            (problem.right(total.argmax(axis=1)) + LIKELIHOOD * np.log(given + 1e-3)) @ share
+        )
 
     return _grown(start, trials, lambda trial: trial.probabilities, score, steps)
 

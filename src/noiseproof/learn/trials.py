@@ -219,7 +219,8 @@ class Folds:
                 del part
             if count == self.count and self._is_small and setting.learner.averaged:
                 self._models[setting] = tuple(models)
-            right, kept_models = self.problem.right(p), tuple(models) if keep else ()
+            right = self.problem.right(p.argmax(axis=1))
+            kept_models = tuple(models) if keep else ()
             trials.append(Trial(setting, p, right, share, seconds, kept_models, self.units))
         return trials
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from noiseproof import kernels
 from noiseproof.errors import NoiseproofError, ParameterError, did_you_mean
 from noiseproof.files import check_plain
 from noiseproof.losses.base import Loss, registry
@@ -160,20 +161,20 @@ def _check_text(found: Loss, text: str) -> None:
 
 def is_same(one: Loss, other: Loss) -> bool:
     """Return whether two losses have the same values."""
-    logits = torch.linspace(-4, 3, 12, dtype=torch.float64).reshape(3, 4)
     values = []
     for each in (one, other):
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
+        with kernels.made_on_cpu(), torch.random.fork_rng(devices=[]), torch.no_grad():
             torch.manual_seed(0)
+            logits = torch.linspace(-4, 3, 12, dtype=torch.float64).reshape(3, 4)
             values.append(each.class_rows(logits))
     return torch.equal(*(value.nan_to_num() for value in values))
 
 
 def _is_repeatable(found: Loss) -> bool:
     """Return whether a loss is the same in every call, whatever was drawn or counted before."""
-    logits = torch.linspace(-4, 3, 12, dtype=torch.float64).reshape(3, 4)
     values = []
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
+    with kernels.made_on_cpu(), torch.random.fork_rng(devices=[]), torch.no_grad():
+        logits = torch.linspace(-4, 3, 12, dtype=torch.float64).reshape(3, 4)
         for _ in range(2):
             seed_draws(found, torch.Generator().manual_seed(0))
             values.append(found(logits, torch.arange(3)))

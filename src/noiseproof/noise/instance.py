@@ -76,7 +76,8 @@ def _flip_rates(rate: float, count: int, generator: np.random.Generator) -> Doub
     uniform = torch.from_numpy(generator.random(count))
     if rate == 0:
         return np.zeros(count)
-    low, high = torch.special.ndtr((torch.tensor([0.0, 1.0], dtype=torch.float64) - rate) / SPREAD)
+    ends = torch.from_numpy((np.array([0.0, 1.0]) - rate) / SPREAD)
+    low, high = torch.special.ndtr(ends)
     rates = rate + SPREAD * torch.special.ndtri(low + uniform * (high - low))
     return np.asarray(rates.clamp(0, 1))
 

@@ -51,7 +51,7 @@ def nearest(features: Any, k: int = 10, metric: str = "cosine") -> Integers:
     for start in range(0, len(x), _BLOCK):
         block = x[start : start + _BLOCK]
         close = block @ x.T - half  # minus half the squared distance, but for the row's own norm
-        rows = torch.arange(len(block))
+        rows = torch.arange(len(block), device="cpu")
         close[rows, start + rows] = -torch.inf
         found[start : start + _BLOCK] = close.topk(k, dim=1).indices.numpy()
     return found

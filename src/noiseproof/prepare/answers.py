@@ -201,13 +201,16 @@ def of_frame(X: Any, label: Any, answers: Any, group: Any = None, **options: Any
     """
     if is_foreign(answers):
         answers = as_frame(answers)
-    name = label if isinstance(label, str) else None
-    samples = as_samples(X, name, labelled=False, **options)
+    if label is not None and not isinstance(label, str):
+        raise ParameterError("labels beside answers: give one of the two")
+    for name in answers.columns[answers.columns.duplicated()][:1]:
+        raise DataError(f"answers: two columns are called {name!r}")
+    samples = as_samples(X, label, labelled=False, **options)
     if samples.unread:  # the rows after it would have other numbers
         raise DataError(f"{samples.unread[0]}: beside answers every picture must be readable")
     seen = samples
     if options.get("embeddings") is not None:
-        seen = as_samples(X, name, labelled=False, encoding=options.get("encoding"))
+        seen = as_samples(X, label, labelled=False, encoding=options.get("encoding"))
     samples = grouped(samples, group, None if seen is samples else seen)
     if not set(LONG) <= set(answers.columns):
         warn_of_another_order(X, answers, "answers")

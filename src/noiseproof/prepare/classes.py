@@ -223,7 +223,7 @@ def only_column(labels: Any, where: str) -> Any:
 def _texts(present: Any, where: str) -> list[str]:
     """Return labels as texts: bytes as what they encode, anything else as Python writes it."""
     try:
-        texts = [v.decode() if isinstance(v, bytes) else str(v) for v in present]
+        texts = [v.decode() if isinstance(v, bytes) else _text(v) for v in present]
     except UnicodeDecodeError as error:
         raise DataError(f"{where}: label {error.object!r} is not UTF-8 text") from None
     _check_text(texts, where)
@@ -237,6 +237,11 @@ def _texts(present: Any, where: str) -> list[str]:
                     "all text, or all numbers"
                 )
     return texts
+
+
+def _text(label: Any) -> str:
+    """Return a label as text; an enumeration of texts would write its own name."""
+    return str.__str__(label) if isinstance(label, str) else str(label)
 
 
 def _check_text(texts: Sequence[str], where: str) -> None:

@@ -136,6 +136,8 @@ def text_of(value: Any) -> str:
     >>> [text_of(value) for value in (3, 3.0, 3.5, "3.0", b"three", [3.0], np.arange(2))]
     ['3', '3', '3.5', '3.0', 'three', '[3.0]', '[0, 1]']
     """
+    if isinstance(value, str):
+        return str.__str__(value)  # an enumeration of texts would write its own name
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace")
     if isinstance(value, np.ndarray):

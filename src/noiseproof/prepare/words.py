@@ -17,13 +17,14 @@ from noiseproof.prepare.values import text_of
 #: The most frequent words and pairs of words that are kept.
 MOST = 50_000
 #: Scripts that put no spaces between words, as ranges of characters: Thai, Lao, Tibetan, Myanmar,
-#: Khmer; Tai Le, Tai Lue, Tai Tham, Balinese; kana, Bopomofo, Han; Yi, Javanese, Tai Viet; Tangut,
-#: more kana, Nushu; the extensions of Han.
+#: Khmer; Tai Le, Tai Lue, Buginese, Tai Tham, Balinese, Batak; kana, Bopomofo, Han; Yi, Rejang,
+#: Javanese, Cham, Tai Viet; Ahom, cuneiform, hieroglyphs; Tangut, more kana, Nushu; the extensions
+#: of Han.
 UNSPACED = (
-    "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u1b00-\u1b7f"
-    "\u3005-\u3007\u3040-\u312f\u31a0-\u31ff\u3400-\u9fff\ua000-\ua4cf\ua980-\ua9ff"
-    "\uaa60-\uaadf\uf900-\ufaff\U00017000-\U00018dff\U0001b000-\U0001b2ff"
-    "\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u1950-\u1aaf\u1b00-\u1b7f\u1bc0-\u1bff"
+    "\u3005-\u3007\u3040-\u312f\u31a0-\u31ff\u3400-\u9fff\ua000-\ua4cf\ua930-\ua95f"
+    "\ua980-\ua9ff\uaa00-\uaadf\uf900-\ufaff\U00011700-\U0001174f\U00012000-\U0001345f"
+    "\U00017000-\U00018dff\U0001b000-\U0001b2ff\U00020000-\U0003ffff"
 )
 #: Emoji, arrows, stars and other signs that say something.
 SIGNS = "\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
@@ -156,10 +157,11 @@ def _signs() -> re.Pattern[str]:
 def _word() -> re.Pattern[str]:
     """Return what finds words, one of a single letter too: "I" tells a review from a headline.
 
-    Marks, such as the vowel signs of Hindi, are part of a word, though not of Python's ``\\w``.
+    Marks, such as the vowel signs of Hindi, are part of a word, though not of Python's ``\\w``;
+    so are Braille and letters for private use.
     """
     marks = [chr(c) for c in range(0x20000) if unicodedata.category(chr(c))[0] == "M"]
-    return re.compile(f"[\\w{''.join(marks)}]+")
+    return re.compile(f"[\\w{''.join(marks)}\u2800-\u28ff\ue000-\uf8ff]+")
 
 
 def _analyser(characters: bool) -> Any:
@@ -213,6 +215,6 @@ def _folded(text: str) -> str:
 def texts_of(column: Any) -> Sequence[str]:
     """Return the texts of a column, "" where one is missing."""
     return [
-        "" if missing else text_of(value) if isinstance(value, bytes) else str(value)
+        "" if missing else text_of(value) if isinstance(value, bytes | str) else str(value)
         for value, missing in zip(column, column.isna(), strict=True)
     ]

@@ -109,6 +109,9 @@ def _is_whole(state: State) -> bool:
     parts = ["stack", "optimiser"]
     if "network" in state:
         histories, parts = [histories], ["network", "optimiser", "scaler"]
+    lists = isinstance(histories, list) and all(isinstance(rows, list) for rows in histories)
+    if not lists or not any(histories):  # it is written after an epoch, so there is one
+        return False
     try:
         for row, number in ((row, n) for rows in histories for n, row in enumerate(rows, start=1)):
             check_epoch(row, number)
