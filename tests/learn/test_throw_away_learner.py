@@ -101,16 +101,22 @@ MISTAKES = {
     "nothing": ("probabilities", lambda model, X: None),
     "labels": ("probabilities", lambda model, X: np.eye(3, dtype=int)[np.zeros(len(X), int)]),
     "not a number": ("probabilities", lambda model, X: np.full((len(X), 3), np.nan)),
+    "sums of 2": ("probabilities", lambda model, X: np.full((len(X), 3), 2 / 3)),
+    "below 0": ("probabilities", lambda model, X: np.tile([-1.0, 1.0, 1.0], (len(X), 1))),
     "too few models": ("train", classmethod(lambda cls, problem, tasks: [])),
     "no setting": ("first", classmethod(lambda cls, shape: [])),
 }
 
 
+@pytest.mark.parametrize("beside", [[], ["linear"]], ids=["alone", "beside another"])
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_in_it_is_one_line(centres, mistake, monkeypatch):
+def test_a_mistake_in_it_is_one_line(centres, mistake, beside, monkeypatch):
+    if mistake == "no setting" and beside:
+        pytest.skip("a learner may have none for a shape, if there is another")
     method, instead = MISTAKES[mistake]
     kind = centres.Centres if method == "probabilities" else centres.NearestCentre
     monkeypatch.setattr(kind, method, instead)
     X = np.random.default_rng(0).standard_normal((120, 4)).astype(np.float32)
-    with pytest.raises(NoiseproofError, match=r"\A.{5,300}\Z"):
-        learn(X, np.arange(120) % 3, 3, learners=["nearest centre"])
+    with pytest.raises(NoiseproofError, match=r"\A.{5,300}\Z") as error:
+        learn(X, np.arange(120) % 3, 3, learners=["nearest centre", *beside])
+    assert "nearest centre" in str(error.value)

@@ -20,6 +20,8 @@ Scale = Literal["standard", "common"]
 FAR = 10.0
 #: The mean squared length of a row after scaling by a common factor.
 LENGTH = 16.0
+#: A sparse column that is so many times all smaller ones together is in another unit.
+OUTWEIGHS = 100.0
 CHUNK = 4096
 
 
@@ -46,15 +48,18 @@ class Scaling:
 
         ``"standard"`` gives every column a standard deviation of 1. ``"common"`` multiplies all
         columns by one factor, which suits embeddings, whose directions are comparable. Sparse
-        features always get a common factor, because the vectoriser has already weighted the words.
+        features always get a common factor, because the vectoriser has already weighted the words,
+        except columns in another unit, each of which would outweigh all others.
         """
         rows, columns = X.shape
         share = np.ones(rows) if weights is None else np.asarray(weights, dtype=np.float64)
         share = share / share.sum()
         if sparse.issparse(X):
-            squares = float(share @ np.asarray(X.multiply(X).sum(axis=1)).ravel())
-            factor = np.sqrt(LENGTH / squares) if squares > 0 else 0.0
-            return cls(np.zeros(columns), np.full(columns, factor))
+            squares = np.asarray(X.multiply(X).T @ share, dtype=np.float64)
+            counted = _without_giants(squares)
+            factor = np.sqrt(LENGTH / counted.sum()) if squares.any() else 0.0
+            shrunk = np.divide(counted, squares, where=squares > 0, out=np.ones(columns))
+            return cls(np.zeros(columns), factor * np.sqrt(shrunk))
         mean, variance = np.zeros(columns), np.zeros(columns)
         for start in range(0, rows, CHUNK):
             part = slice(start, start + CHUNK)
@@ -69,6 +74,26 @@ class Scaling:
         if scale == "common" and moves.any():
             factor = np.where(moves, np.sqrt(LENGTH / variance[moves].sum()), 0.0)
         return cls(mean, factor)
+
+
+def _without_giants(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return mean squares of columns; those that outweigh the rest are together no larger than it.
+
+    They are at most half of the columns that are not empty.
+
+    >>> _without_giants(np.array([1.0, 1e9, 2.0, 1e6]))
+    array([1. , 1.5, 2. , 1.5])
+    """
+    order = np.argsort(-squares, kind="stable")
+    rest = np.append(np.cumsum(squares[order][::-1])[::-1][1:], 0.0)  # of all smaller ones
+    half = np.count_nonzero(squares) // 2
+    giants = np.flatnonzero(squares[order][:half] > OUTWEIGHS * rest[:half])
+    if not len(giants):
+        return squares
+    count = int(giants[-1]) + 1
+    found = squares.copy()
+    found[order[:count]] = rest[count - 1] / count
+    return found
 
 
 class Matrix:
@@ -101,8 +126,12 @@ class Matrix:
         """Return some rows, scaled; sparse if the features are sparse."""
         part = self.values[rows]
         if self.sparse:
-            factor = float(self.scaling.factor[0]) if self.shape[1] else 0.0
-            return (part * factor).astype(dtype)
+            factor = self.scaling.factor
+            alike = bool((factor == factor[:1]).all())
+            out = (
+                part * float(factor[0]) if alike and len(factor) else part.multiply(factor).tocsr()
+            )
+            return out.astype(dtype)
         out = part - self.scaling.mean
         out *= self.scaling.factor
         return np.clip(out, -FAR, FAR, out=out).astype(dtype)

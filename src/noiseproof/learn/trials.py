@@ -24,6 +24,8 @@ from noiseproof.progress import SILENT, Progress
 SMALL = 60_000
 #: Models with more weights than this are trained one by one.
 LARGE = 1_000_000
+#: How far the probabilities of a row may be from summing to 1.
+SUMS = 0.01
 
 
 @dataclass(frozen=True)
@@ -349,6 +351,8 @@ def _checked(p: Any, name: str, rows: int, folds: Folds) -> Floats:
     if not isinstance(p, np.ndarray) or p.shape != wanted or p.dtype.kind != "f":
         found = f"{p.dtype} {p.shape}" if isinstance(p, np.ndarray) else type(p).__name__
         raise ParameterError(f"{name}: expected probabilities, floats {wanted}, got {found}")
+    if not (np.abs(p.sum(axis=1) - 1) <= SUMS).all() or p.min(initial=0) < -SUMS:  # or NaN
+        raise ParameterError(f"{name}: expected probabilities, got rows that do not sum to 1")
     return p
 
 

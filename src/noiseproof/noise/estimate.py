@@ -44,7 +44,9 @@ def estimate(
 
     Two things nobody can see from labels alone: a class most of whose labels are those of another,
     and wrong labels that follow a rule which the classifier learns too. For these, give ``trusted``
-    rows.
+    rows. And a classifier that cannot follow the classes, such as a linear one of classes that
+    bend, is surely wrong about right labels, which looks like noise: give ``neighbours``, or let
+    :func:`noiseproof.fit` compare classifiers.
 
     Args:
         labels: (N,) the given labels, numbers from 0 to K-1 or names of classes.
