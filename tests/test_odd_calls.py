@@ -17,12 +17,14 @@ ODD = {
     "beyond floats": 10**400, "lists of one": [[1], [2], [3]], "module": torch.nn.Identity(),
     "module type": torch.nn.Module, "parameter": torch.nn.Parameter(torch.ones(2)),
     "big-endian": np.eye(3, dtype=">f8"), "big-endian labels": np.array([0, 1], dtype=">i8"),
-    "long": np.eye(3, dtype=np.longdouble), "complex": 1j,
+    "long": np.eye(3, dtype=np.longdouble), "complex": 1j, "long text": "x" * 5000,
+    "masked": np.ma.array(["a", "b", "c"], mask=[True, False, False]), "zero byte": "a\0b",
 }  # fmt: skip
 
 T = nf.noise.symmetric(3, 0.4)
 LABELS = np.arange(60) % 3
 P = np.full((60, 3), 0.1) + 0.7 * np.eye(3)[LABELS]
+ESTIMATED = nf.noise.estimate(LABELS, P)
 LOGITS, TARGET = torch.randn(4, 3), torch.tensor([0, 1, 2, 0])
 CALLS = {
     "loss": (nf.loss, {"text": "AGCE(a=1, q=0.5)", "reduction": "mean", "weight": None,
@@ -52,7 +54,14 @@ CALLS = {
     "asymmetric": (nf.noise.asymmetric, {"which": "mnist", "rate": 0.2, "classes": None,
                                          "variant": "corrected"}),
     "asymmetric, a map": (nf.noise.asymmetric, {"which": {0: 1}, "rate": 0.2, "classes": 3}),
-    "parse": (nf.noise.parse, {"text": "symmetric:0.2", "classes": 3}),
+    "parse": (nf.noise.parse, {"text": "symmetric:0.2", "classes": 3, "dataset": None}),
+    "identity": (nf.noise.identity, {"K": 3, "classes": None}),
+    "instance_dependent": (nf.noise.instance_dependent, {"features": P, "labels": LABELS,
+                                                         "rate": 0.2, "seed": 0}),
+    "human_corruption": (nf.noise.human_corruption, {"clean": LABELS, "given": LABELS,
+                                                     "classes": None}),
+    "stream": (nf.noise.stream, {"seed": 1, "name": "noise"}),
+    "nearest": (nf.noise.nearest, {"features": P, "k": 2, "metric": "cosine"}),
     "TransitionMatrix": (nf.noise.TransitionMatrix, {"matrix": np.eye(3), "classes": None}),
     "rate_under": (T.rate_under, {"prior": [1, 1, 1]}),
     "strongest_confusion": (T.strongest_confusion, {"i": 0}),
@@ -61,6 +70,8 @@ CALLS = {
     "estimate": (nf.noise.estimate, {"labels": LABELS, "probabilities": P, "classes": None,
                                      "neighbours": None, "trusted": None, "groups": None,
                                      "difficult": 0.0}),
+    "doubt": (ESTIMATED.doubt, {"labels": LABELS, "probabilities": P, "neighbours": None}),
+    "true_class": (ESTIMATED.true_class, {"labels": LABELS, "probabilities": P}),
 }  # fmt: skip
 CASES = [(name, argument) for name, (_, given) in CALLS.items() for argument in given]
 

@@ -115,6 +115,11 @@ def test_columns_of_an_array_in_another_unit_are_a_warning():
     for new, lines in (
         (X, []),
         (X[:1] * 1000, []),  # a single row: of many columns, one may be anywhere
+        (np.where(np.arange(N)[:, None] * [1, 0, 0, 0] < 0.9 * N, X, np.nan), []),
+        (
+            np.where(np.arange(N)[:, None] * [1, 0, 0, 0] < 0.1 * N, X, np.nan),
+            ["columns of which most values are missing, at the fit they were not: column 0"],
+        ),
         (X + np.array([35, 1, 1, 0]), []),  # what never moved has no range
         (
             X * [10, 1, 1, 1],

@@ -19,6 +19,7 @@ from noiseproof.results import Record, Store
 from noiseproof.results.pack import SUFFIX, pack
 from noiseproof.results.valid import identity_of
 from noiseproof.results.verify import verify_store
+from noiseproof.train import Recipe
 
 CELL = load_grid("digits-symmetric").cells()[-1]
 VALUES = made(CELL, 0.75).to_dict()
@@ -213,3 +214,12 @@ def test_fashion_mnist_that_is_mnists_content_is_reported(tmp_path):
         assert len(verify_store(store).problems) == problems
         (record,) = store.records().values()
         assert record.place.data == cell.place.data
+
+
+def test_a_network_that_this_version_does_not_know_is_set_aside():
+    recipe = CELL.recipe.to_dict() | {"network": "vit9"}
+    values = made(CELL, 0.75).to_dict() | {"recipe": recipe}
+    values["recipe_hash"] = Recipe.from_dict(recipe).hash
+    values["identity"] = identity_of(values)
+    with pytest.raises(DataError, match="knows no network 'vit9'"):
+        Record.from_dict(values)

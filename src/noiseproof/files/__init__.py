@@ -7,6 +7,7 @@
     with files.replacing(path, force) as f:  a folder: write into ``f``, which becomes ``path``
     with files.locked(path, "this run"):     one process at a time; ``files.is_locked`` asks
     files.check_plain(path)                  before a read: no pipe, no device, no folder
+    files.mode_of(path)                      what is there, if anything; a bad name is one line
     files.below(folder)                      every file in it; no folder is left out unseen
 
 A write goes into a hidden neighbour, ``.NAME.XXXXXXXX.part``, is synced to the disk, and takes the
@@ -25,7 +26,7 @@ from noiseproof.files.lock import is_locked, locked
 from noiseproof.files.manifest import MANIFEST, not_ours, write_manifest
 from noiseproof.files.part import explained
 from noiseproof.files.single import write, writing
-from noiseproof.files.source import below, check_plain
+from noiseproof.files.source import below, check_plain, mode_of
 
 __all__ = [
     "MANIFEST",
@@ -37,6 +38,7 @@ __all__ = [
     "explained",
     "is_locked",
     "locked",
+    "mode_of",
     "not_ours",
     "replacing",
     "write",

@@ -39,6 +39,8 @@ def check_folder(path: Path, force: bool = False) -> None:
         path: the folder to be.
         force: a folder that is there may be replaced if noiseproof wrote everything in it.
     """
+    if "\0" in str(path):
+        check_name(path)
     with explained(path):
         clean(path)
         if _is_there(path):
@@ -66,7 +68,7 @@ def check_ours(folder: Path, name: Path) -> None:
 
 def check_name(path: Path) -> None:
     """Raise ParameterError for a path without a name of its own, such as ``.`` or ``/``."""
-    if not path.name or path.name == "..":
+    if not path.name or path.name == ".." or "\0" in str(path):
         raise ParameterError(f"{str(path)!r} names no file or folder to write")
 
 

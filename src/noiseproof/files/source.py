@@ -7,20 +7,31 @@ from pathlib import Path
 
 from noiseproof.errors import DataError
 
+#: Of a path in a message.
+LONGEST = 300
+
 
 def check_plain(path: str | os.PathLike[str]) -> None:
     """Raise DataError, in one line, where a file that a user names is not a plain file."""
-    where = os.fspath(path)
-    try:
-        mode = Path(path).stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        raise DataError(f"{where}: no such file") from None
-    except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise DataError(f"{where}: cannot be read ({reason})") from None
+    where, mode = os.fspath(path), mode_of(path)
+    if mode is None:
+        raise DataError(f"{where}: no such file")
     if not stat.S_ISREG(mode):
         found = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
         raise DataError(f"{where}: expected a plain file, not {found}")
+
+
+def mode_of(path: str | os.PathLike[str]) -> int | None:
+    """Return what is at a path, as ``os.stat`` has it; None where there is nothing."""
+    try:
+        return Path(path).stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:  # ValueError: a name with a null character
+        where = os.fspath(path)
+        where = where if len(where) <= LONGEST else f"{where[:LONGEST]}…"
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise DataError(f"{where}: cannot be read ({reason})") from None
 
 
 def below(folder: Path, hidden: bool = True) -> Iterator[Path]:

@@ -15,6 +15,7 @@ from noiseproof.fitting.fitted import NOISY, Fitted
 from noiseproof.fitting.labels import Labels, settle
 from noiseproof.fitting.looks import looks
 from noiseproof.fitting.model import Model
+from noiseproof.fitting.options import check_texts, check_together, names
 from noiseproof.fitting.rows import Rows, read_rows
 from noiseproof.fitting.summary import lines
 from noiseproof.fitting.tested import TestSet, read_test
@@ -117,9 +118,15 @@ def fit(
     ['up', 'down']
     """
     start = time.perf_counter()
-    text = [text] if isinstance(text, str) else text
-    losses = [losses] if isinstance(losses, str) else losses
-    _check_options(test, embeddings, test_embeddings, trusted, reviewed, strict)
+    if not hasattr(progress, "step"):
+        raise ParameterError("progress: expected an object like noiseproof.progress.Progress")
+    check_together(test, embeddings, test_embeddings, trusted, reviewed, strict)
+    check_texts(
+        annotator=annotator, item=item, aggregation=aggregation, encoder=encoder, encoding=encoding,
+        reviewed=reviewed, embeddings=embeddings, test_embeddings=test_embeddings,
+    )  # fmt: skip
+    text, losses = names("text", text) or (), names("losses", losses)
+    learners = names("learners", learners)
     check_encoding(encoding, X, test)
     y, group = label_name(X, y), group_name(X, group)
     if isinstance(group, str) and isinstance(y, str) and group == y:
@@ -195,23 +202,6 @@ def fit(
         for _, line in told:
             progress.say(line)
     return fitted
-
-
-def _check_options(
-    test: Any, embeddings: Any, test_embeddings: Any, trusted: Any, reviewed: Any, strict: bool
-) -> None:
-    """Raise at once if options do not go together."""
-    if strict and test is None:
-        raise ParameterError("--strict: expected --test beside it, whose columns it checks")
-    if trusted is not None and reviewed is not None:
-        raise ParameterError("--trusted: give it or --reviewed, not both")
-    if test_embeddings is not None and (test is None or embeddings is None):
-        raise ParameterError("--test-embeddings: expected both --test and --embeddings beside it")
-    if isinstance(test, tuple):
-        if test_embeddings is not None:
-            raise ParameterError("test_embeddings: expected only if the test set is a path")
-    elif test is not None and embeddings is not None and test_embeddings is None:
-        raise ParameterError("--test: beside --embeddings it needs --test-embeddings")
 
 
 def _say(

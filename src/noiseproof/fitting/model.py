@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import noiseproof
 from noiseproof.data.memory import check_fits
 from noiseproof.errors import DataError, DataWarning
-from noiseproof.files import not_ours
+from noiseproof.files import mode_of, not_ours
 from noiseproof.learn.arrays import read_arrays, write_arrays
 from noiseproof.learn.ensemble import Ensemble
 from noiseproof.parallel import one_thread
@@ -118,7 +118,7 @@ def load(folder: str | Path, encoder: str | None = None) -> Model:
     """
     folder = Path(folder)
     inner = folder / "model"
-    if not (inner / RECIPE).is_file():
+    if mode_of(folder) is None or not (inner / RECIPE).is_file():
         raise DataError(f"{folder}: there is no model of noiseproof's here")
     try:
         size = sum(_room(file) for file in inner.rglob("*"))

@@ -10,6 +10,9 @@ from noiseproof.extras import need
 from noiseproof.learn.learner import Learner, Problem
 from noiseproof.learn.learners import registry
 
+#: Minutes, but for infinity: Python's own integers may be larger than any float.
+LONGEST = 1e300
+
 
 def check(
     learners: str | Sequence[str] | None,
@@ -19,7 +22,8 @@ def check(
     folds: int,
 ) -> None:
     """Raise ParameterError if options name what does not exist or do not go together."""
-    if not isinstance(minutes, int | float | np.number) or math.isnan(minutes) or minutes < 0:
+    is_number = isinstance(minutes, int | float | np.integer | np.floating)
+    if not is_number or not (0 <= minutes <= LONGEST or minutes == math.inf):
         raise ParameterError(f"minutes: expected 0 or more, got {minutes}")
     if not isinstance(search, int | np.integer) or search < 0:
         raise ParameterError(f"search: expected 0 or more further settings, got {search!r}")

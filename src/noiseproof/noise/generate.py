@@ -158,6 +158,8 @@ def split_classes(
         return int(classes), None
     if not is_listing(classes):
         raise NoiseError(f"expected the number of classes or their names, got {classes!r}")
+    if np.ma.is_masked(classes):
+        raise NoiseError("expected the names of the classes, got masked ones")
     names = tuple(classes)
     for name in names:
         if is_listing(name):

@@ -32,9 +32,9 @@ def nearest(features: Any, k: int = 10, metric: str = "cosine") -> Integers:
         raise NoiseError(f"expected dense features of shape (N, d), N >= 2, got {array.shape}")
     if array.dtype.kind not in "fiub" or not np.isfinite(array).all():
         raise NoiseError("expected features to be finite numbers")
-    if metric not in ("cosine", "euclidean"):
+    if not isinstance(metric, str) or metric not in ("cosine", "euclidean"):
         raise ParameterError(f'expected metric "cosine" or "euclidean", got {metric!r}')
-    if not isinstance(k, int | np.integer) or k < 1:
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise ParameterError(f"expected k >= 1, got {k!r}")
     # Neither unit nor origin of the features, nor a row far from all others, may drown distances in
     # rounding; and sums depend on how an array lies in memory.
@@ -46,7 +46,7 @@ def nearest(features: Any, k: int = 10, metric: str = "cosine") -> Integers:
     else:
         x -= x.median(0).values
     half = x.square().sum(1) / 2
-    k = min(k, len(x) - 1)
+    k = min(int(k), len(x) - 1)
     found = np.empty((len(x), k), dtype=np.int64)
     for start in range(0, len(x), _BLOCK):
         block = x[start : start + _BLOCK]

@@ -42,6 +42,8 @@ def parse(
     """
     if not isinstance(text, str):
         raise NoiseError(f"expected a noise as text, such as 'symmetric:0.4', got {text!r}")
+    if dataset is not None and not isinstance(dataset, str):
+        raise NoiseError(f"expected the name of a data set, got {dataset!r}")
     text = text.strip()
     kind, colon, rest = text.partition(":")
     entry = KNOWN.get(dataset or "")

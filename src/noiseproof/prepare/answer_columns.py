@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from noiseproof.data.delimited import Delimited
 from noiseproof.data.table import PARQUET, readable, table_suffix
 from noiseproof.errors import DataError, ParameterError, did_you_mean
+from noiseproof.noise.labels import is_listing
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.values import as_text
 
@@ -24,7 +25,7 @@ ENOUGH, MANY = 20, 10
 
 def patterns_of(answers: Any) -> list[str]:
     """Return the names and patterns that a user gives: ``"w1,w2,w*"``, or a list of them."""
-    if not isinstance(answers, Iterable):
+    if not isinstance(answers, str) and not is_listing(answers):
         raise ParameterError(f"--answers: expected names of columns or a frame, got {answers!r}")
     given = answers.split(",") if isinstance(answers, str) else [str(name) for name in answers]
     return [name.strip() for name in given if name.strip()]

@@ -110,6 +110,14 @@ class Gaps:
         return [f"column {i}" for i in np.flatnonzero((self.missing == self.rows) & unlikely)]
 
     @property
+    def emptied(self) -> list[str]:
+        """The columns of which most values are missing that there should be, and not by chance."""
+        gone = self.missing / max(self.rows, 1) - self.often
+        limit = LIMIT + np.log(len(gone))  # one of so many columns may look unlikely
+        lost = (2 * self.rows * gone**2 > limit) & (gone > (1 - self.often) / 2)
+        return [f"column {i}" for i in np.flatnonzero(lost & (self.missing < self.rows))]
+
+    @property
     def elsewhere(self) -> list[str]:
         """The columns of which most values are far out: a few may be, of the many columns."""
         most = (self.far >= ENOUGH) & (self.far > (self.rows - self.missing) / 2)
@@ -212,7 +220,9 @@ class Notes:
 
     @property
     def _emptied(self) -> list[str]:
-        return [
+        columns = self.matrix.emptied if self.matrix is not None else []
+        told = "columns of which most values are missing, at the fit they were not: "
+        return ([f"{told}{shortlist(columns)}"] if columns else []) + [
             f"{name}: {found.gone:,} of {found.rows:,} values are missing, at the fit "
             f"{found.often_missing:.0%} were"
             for name, found in self.columns.items()

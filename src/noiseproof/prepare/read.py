@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any
 
 from noiseproof.data.table import PARQUET, table_suffix
 from noiseproof.encoders.choose import AUTO
 from noiseproof.errors import DataError, ParameterError
-from noiseproof.files import check_plain
+from noiseproof.files import check_plain, mode_of
 from noiseproof.prepare import array_files
 from noiseproof.prepare.array_files import array_blocks, read_array_file
 from noiseproof.prepare.forms import BLOCK
@@ -118,7 +119,9 @@ def check_label(path: Path, kind: str, label: str | None) -> None:
 def check_encoding(encoding: str | None, *sources: Any) -> None:
     """Raise where an encoding is named, and none of the sources is a text file."""
     paths = [Path(source) for source in sources if isinstance(source, (str, PathLike))]
-    there = paths and all(path.exists() for path in paths)  # what is not is another mistake
+    there = paths and all(
+        mode_of(path) is not None for path in paths
+    )  # what is not is another mistake
     if encoding is not None and there and not any(map(_is_text, paths)):
         raise ParameterError(f"--encoding: {paths[0]} is not a text file, such as .csv")
 
@@ -138,11 +141,12 @@ def _unless(embeddings: str | Path | None, encoder: Wanted) -> Wanted:
 
 def _kind(path: Path) -> str:
     """Return ``"images"``, ``"arrays"`` or ``"table"``."""
-    if path.is_dir():
-        return "table" if parquet_files(path) else "images"
-    if not path.exists():
+    mode = mode_of(path)
+    if mode is None:
         raise DataError(f"{path}: no such file or folder")
-    if not path.is_file():  # it is read more than once, which a pipe cannot be
+    if S_ISDIR(mode):
+        return "table" if parquet_files(path) else "images"
+    if not S_ISREG(mode):  # it is read more than once, which a pipe cannot be
         raise DataError(f"{path}: expected a plain file or a folder, not a pipe or a device")
     if path.suffix.lower() in array_files.SUFFIXES:
         return "arrays"

@@ -9,6 +9,7 @@ from typing import Any
 
 from noiseproof.errors import DataError
 from noiseproof.known import KNOWN
+from noiseproof.models import NAMES as NETWORKS
 from noiseproof.train import Recipe
 from noiseproof.train.possible import (
     Checks,
@@ -89,6 +90,8 @@ def check_outcome(values: Mapping[str, Any], recipe: Recipe) -> None:
     epochs = recipe.epochs
     if not isinstance(recipe.name, str) or values["recipe_hash"] != recipe.hash:
         raise DataError("the recipe is not the one its hash was made of")
+    if recipe.network not in NETWORKS:
+        raise DataError(f"this version knows no network {short(recipe.network)}")
     if values["identity"] != identity_of(values):
         raise DataError("the identity is not that of this data, noise, loss, recipe and seed")
     if failed != bool(values["failure"]):
