@@ -209,3 +209,31 @@ def test_an_encoder_that_draws_is_refused(tmp_path, make):
     path, kind = make(tmp_path)
     with pytest.raises(DataError, match=f"{path.name}.*different vectors for the same input"):
         load(str(path), kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        ("Bert", {}),
+        ("Roberta", {}),
+        ("Roberta", {"pad_token_id": 0}),
+        ("XLMRoberta", {"pad_token_id": 3}),
+        ("MPNet", {}),
+        ("DistilBert", {}),
+        ("Electra", {"embedding_size": 16}),
+    ],
+)
+def test_texts_are_cut_where_a_network_has_no_more_places(tmp_path, kind, more):
+    torch.manual_seed(0)
+    some = SMALL | HEADS | {"max_position_embeddings": 20}
+    if kind == "DistilBert":
+        some = {"vocab_size": 40, "dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 16,
+                "max_position_embeddings": 20}  # fmt: skip
+    config = getattr(transformers, f"{kind}Config")(**some | more)
+    getattr(transformers, f"{kind}Model")(config).save_pretrained(tmp_path)
+    tokenizer(tmp_path)
+    about = {"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": "[PAD]"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(about))
+    encoder = load(str(tmp_path), TEXTS)
+    assert 16 <= encoder.size <= 20
+    assert np.isfinite(encoder.encode(["very good film " * 100, "dull"])).all()

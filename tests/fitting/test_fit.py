@@ -281,7 +281,8 @@ def test_text_images_embeddings_and_sparse_matrices(tmp_path):
 def test_decimal_commas_are_read_at_fit_and_predict(tmp_path):
     FRAME[:90].to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",")
     found = fit(tmp_path / "t.csv", "kind")
-    note = "numbers read with decimal commas, thousands apart by points: length, weight, age, speed"
+    note = "numbers read with decimal commas (and points between thousands): "
+    note += "length, weight, age, speed"
     assert found.notes == (note,)
     assert found.predict_proba(FRAME[:90]) == pytest.approx(
         fit(FRAME[:90], "kind").predict_proba(FRAME[:90]), abs=1e-4

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from tiny_encoders import fresh, onnx_means, photos, text_folder  # noqa: F401
+from tiny_encoders import fresh, onnx_means, photos, save_onnx, text_folder  # noqa: F401
 
 import noiseproof as nf
 from noiseproof.cli import main
@@ -224,3 +224,35 @@ def test_the_report_shows_the_pictures_and_not_their_embeddings(tmp_path):
     ):  # fmt: skip
         assert fitted.looks.pictures is not None
         assert "data:image/" in fitted.report
+
+
+def test_a_picture_that_one_encoder_cannot_use_does_not_make_it_other_data(tmp_path):
+    from onnx import TensorProto, helper
+
+    steps = ("GlobalAveragePool", ["pixels"], ["means"]), ("Log", ["means"], ["out"])
+    graph = helper.make_graph(
+        [helper.make_node(*step) for step in steps], "log",
+        [helper.make_tensor_value_info("pixels", TensorProto.FLOAT, ["n", 3, 8, 8])],
+        [helper.make_tensor_value_info("out", TensorProto.FLOAT, ["n", 3, 1, 1])],
+    )  # fmt: skip
+    save_onnx(graph, tmp_path / "log.onnx")
+    described = {"encodes": "pictures", "size": 8, "mean": [0] * 3, "std": [1] * 3}
+    (tmp_path / "log.json").write_text(json.dumps(described))
+    folder = tmp_path / "photos"
+    photos(folder)
+    kinds = sorted(kind.name for kind in folder.iterdir())
+    Image.new("RGB", (8, 8)).save(folder / kinds[0] / "black.png")  # log 0 is no number
+    fitted = nf.fit(folder, encoder=str(tmp_path / "log.onnx"), **QUICK)
+    assert not [name for name in fitted.rows if "black" in str(name)]
+    fitted.save(tmp_path / "fit")
+    row = next(str(name) for name in fitted.rows if str(name).startswith(kinds[0]))
+    (tmp_path / "reviewed.csv").write_text(
+        "row,given_label,decision,label,list,fingerprint\n"
+        f"{row},{kinds[0]},other,{kinds[1]},random,{fitted.fingerprint}\n"
+    )
+    cleaned = ["clean", str(folder), "--out", str(tmp_path / "clean")]
+    assert main([*cleaned, "--reviewed", str(tmp_path / "reviewed.csv")]) == 0
+    assert (tmp_path / "clean" / kinds[0] / "black.png").exists()
+    (folder / kinds[0] / "black.png").unlink()
+    with pytest.raises(DataError, match="other data"):
+        nf.fit(folder, encoder="patches", reviewed=tmp_path / "reviewed.csv", **QUICK)

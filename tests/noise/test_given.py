@@ -1,5 +1,7 @@
 """Labels and probabilities come in many forms, and each is read the same way everywhere."""
 
+import enum
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,13 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from noiseproof import noise
 from noiseproof.errors import NoiseproofError
+
+
+class Animal(str, enum.Enum):  # noqa: UP042 - a StrEnum writes its value
+    CAT = "cat"
+    DOG = "dog"
+    FROG = "frog"
+
 
 NAMES = np.array(["cat", "dog", "frog"])
 RNG = np.random.default_rng(0)
@@ -22,6 +31,8 @@ LABELS = {
     "a tensor": torch.from_numpy(GIVEN),
     "names": NAMES[GIVEN],
     "names in a series": pd.Series(NAMES[GIVEN]),
+    "an enumeration": [Animal(NAMES[label]) for label in GIVEN],
+    "an array of one": np.array([Animal(NAMES[label]) for label in GIVEN], dtype=object),
     "categories": pd.Series(NAMES[GIVEN]).astype("category"),
 }
 PROBABILITIES = {
@@ -32,6 +43,9 @@ PROBABILITIES = {
     "a frame of names": pd.DataFrame(P, columns=NAMES),
     "a frame in another order": pd.DataFrame(P, columns=NAMES)[["frog", "cat", "dog"]],
     "a frame of numbers in another order": pd.DataFrame(P)[[2, 0, 1]],
+    "a frame as a file has it": pd.DataFrame(P, columns=["0", "1", "2"])[["2", "0", "1"]],
+    "a frame of other names": pd.DataFrame(P, columns=["p_cat", "p_dog", "p_frog"]),
+    "a frame of mixed names": pd.DataFrame(P, columns=["a", 0, None]),
 }
 
 
@@ -45,6 +59,31 @@ def test_every_form_is_the_same(labels, probabilities):
     np.testing.assert_allclose(doubts, expected.doubt(GIVEN, P), atol=1e-12)
     likely = found.true_class(labels, probabilities)
     np.testing.assert_allclose(likely, expected.true_class(GIVEN, P), atol=1e-12)
+
+
+def test_without_names_labels_say_what_columns_are():
+    expected = noise.estimate(GIVEN, P).matrix
+    for frame in (
+        pd.DataFrame(P),
+        pd.DataFrame(P)[[2, 0, 1]],
+        pd.DataFrame(P, columns=["0", "1", "2"])[["2", "0", "1"]],
+        pd.DataFrame(P, columns=["p0", "p1", "p2"]),
+    ):
+        np.testing.assert_allclose(noise.estimate(GIVEN, frame).matrix, expected, atol=1e-12)
+    for columns in (["p_cat", "p_dog", "p_frog"], NAMES):
+        found = noise.estimate(NAMES[GIVEN], pd.DataFrame(P, columns=columns))
+        np.testing.assert_allclose(found.matrix, expected, atol=1e-12)
+        assert found.classes == tuple(NAMES)
+
+
+def test_names_are_those_of_a_mapping_in_its_order():
+    classes = dict.fromkeys(NAMES.tolist(), 0)
+    assert noise.estimate(NAMES[GIVEN], P, classes.keys()).classes == tuple(NAMES)
+
+
+def test_no_rows_have_no_doubts():
+    wrong, proposed = noise.estimate(GIVEN, P).doubt(GIVEN[:0], P[:0])
+    assert len(wrong) == len(proposed) == 0
 
 
 def test_columns_name_the_classes():

@@ -210,7 +210,9 @@ def test_decimal_commas_need_semicolons_and_a_column_of_them(tmp_path):
     samples = read(tmp_path / "a.csv", "y")
     assert samples.inputs["size"].fillna(-1).tolist() == [1.5, 2, 1000.25, -1]
     assert samples.inputs["model"].tolist() == ["1,5", "S", "M", "M"]
-    assert samples.notes == ("numbers read with decimal commas, thousands apart by points: size",)
+    assert samples.notes == (
+        "numbers read with decimal commas (and points between thousands): size",
+    )
     known = read(tmp_path / "a.csv", "y", Reading(numbers=["model"]))
     assert known.inputs["model"].tolist() == [1.5, "S", "M", "M"]  # to be counted as unread
     assert known.inputs["size"].tolist()[:2] == ["1,5", "2"]

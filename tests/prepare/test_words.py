@@ -170,3 +170,9 @@ def test_texts_of_another_language_are_a_warning(change, strange, rows):
     learnt.transform(Samples("t", frame[:rows].map(change)), notes)
     told = [f"text: {rows} of {rows} values have hardly a word known from the fit"]
     assert notes.warnings == (told if strange else [])
+
+
+def test_blanks_and_bullets_part_words_and_braille_is_words():
+    assert words("ok\u2800bad")[:2] == ["ok", "bad"]  # the blank of Braille
+    assert {"ok", "bad", "ok bad"} <= set(words("ok\uf0b7bad"))  # a bullet of Word's
+    assert {"\u2801\u2803", "\u2809"} <= set(words("\u2801\u2803\u2800\u2809"))

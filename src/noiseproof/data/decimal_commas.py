@@ -22,9 +22,11 @@ MILLIONS = rf"\s*[+-]?{THOUSANDS}{{2}}\s*"
 WHOLE_NUMBER = rf"\s*[+-]?(\d+{EXPONENT}|{THOUSANDS}+|(?i:inf))\s*"
 POINT_NUMBER = rf"\s*[+-]?\d*\.\d*{EXPONENT}\s*"
 #: A number that would have no point if points were between thousands: 997.
-BELOW_THOUSAND = r"\s*[+-]?\d{1,3}\s*"
+BELOW_THOUSAND = r"[+-]?\d{1,3}"
 #: This share of a column of text must be numbers with a decimal comma for it to be numbers.
 ALIKE = 0.95
+#: With fewer fractions than this share, or fewer ways in which they end, points are decimal points.
+FEW, ENDINGS = 0.05, 5
 
 
 class CommaLook:
@@ -137,7 +139,7 @@ def doubtful_points(
 ) -> list[str]:
     """Return the columns read as fractions, such as 997 and 1.124, that may be thousands.
 
-    Every point in them is before three digits, and numbers below 1000 have none. Fractions of three
+    Points in them are before three digits, and numbers below 1000 have none. Fractions of three
     digits would be 997.000, or 1.12 now and then.
 
     Args:
@@ -154,20 +156,21 @@ def doubtful_points(
 
 def _may_be_thousands(values: NDArray[np.float64]) -> bool:
     """Return the same without a look at the file, which rules out nearly every column."""
-    whole = values == np.floor(values)
+    fractions = values[values != np.floor(values)]
     return bool(
-        whole.any()
-        and not whole.all()
-        and (np.abs(values[~whole]) >= 1).all()
-        and (np.abs(values) < 1000).all()
-        and np.allclose(values * 1000, np.rint(values * 1000), rtol=0, atol=1e-6)
+        FEW * len(values) < len(fractions) < len(values)
+        and (np.abs(fractions) >= 1).all()
+        and (np.abs(values) < 1000).mean() >= ALIKE
+        and np.allclose(fractions * 1000, np.rint(fractions * 1000), rtol=0, atol=1e-6)
     )
 
 
 def _are_thousands(texts: "pd.Series") -> bool:
+    texts = texts.str.strip()
     below = texts.str.fullmatch(BELOW_THOUSAND)
-    apart = texts.str.fullmatch(rf"\s*[+-]?{THOUSANDS}\s*")
-    return bool(below.any() and apart.any() and (below | apart).all())
+    apart = texts.str.fullmatch(rf"[+-]?{THOUSANDS}")
+    endings = texts[apart].str[-3:].nunique()  # means of three are .333 and .667 alone
+    return bool(below.any() and endings >= ENDINGS and (below | apart).mean() >= ALIKE)
 
 
 def without_commas(column: "pd.Series") -> "pd.Series":

@@ -176,7 +176,8 @@ def read_frame(
         inputs = frame.drop(columns=[name for name in frame if name == label or name in texts])
         found = read_decimal_commas(inputs, numbers, commas, file.written)
         columns = {name: inputs[name] for name in found}
-        doubtful = doubtful_points(inputs.drop(columns=found), file.written)
+        known = numbers is not None  # from a fit, which has asked
+        doubtful = [] if known else doubtful_points(inputs.drop(columns=found), file.written)
         return Table(with_columns(frame, columns), tuple(found), tuple(doubtful))
 
 

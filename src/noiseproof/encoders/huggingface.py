@@ -60,7 +60,7 @@ class TextEncoder:
         self.network = model.get_encoder() if config.is_encoder_decoder else model
         limits = [
             TOKENS, self.tokenizer.model_max_length,
-            getattr(config, "max_position_embeddings", TOKENS),
+            getattr(config, "max_position_embeddings", TOKENS), _positions(model),
             _json(folder / "sentence_bert_config.json").get("max_seq_length"),
         ]  # fmt: skip
         self.size = size or min(limit for limit in limits if limit and limit > 0)
@@ -249,6 +249,18 @@ def _model(folder: Path, *optional: str) -> tuple[Any, list[str]]:
     if torch.cuda.is_available():
         model = model.to("cuda")
     return model.eval().requires_grad_(False), lacking
+
+
+def _positions(model: Any) -> int | None:
+    """Return how many tokens a network has places for; RoBERTa and its kin begin after the padding.
+
+    None where it has no table of places.
+    """
+    for name, part in model.named_modules():
+        if name.endswith("position_embeddings") and hasattr(part, "num_embeddings"):
+            first = -1 if part.padding_idx is None else int(part.padding_idx)
+            return int(part.num_embeddings) - first - 1
+    return None
 
 
 def _side(described: dict[str, Any]) -> int | None:

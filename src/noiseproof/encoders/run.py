@@ -18,6 +18,8 @@ from noiseproof.progress import SILENT, Progress, counted
 
 #: The most embeddings that are written at a time, and so the most that a kill costs a core.
 CHUNK = 256
+#: What is wrong with an input that can be read.
+UNUSABLE = "the encoder gives no finite numbers for it"
 
 
 class Inputs(Protocol):
@@ -89,7 +91,7 @@ def embed(encoder: Encoder, inputs: Inputs, progress: Progress = SILENT) -> Embe
                     if np.isfinite(value).all():
                         made[_key(keys, at)] = value
                     else:
-                        problems[at] = "the encoder gives no finite numbers for it"
+                        problems[at] = UNUSABLE
             rate.add(len(batch))
         if made:
             store.add(list(made), np.stack(list(made.values())))

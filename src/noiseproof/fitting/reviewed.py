@@ -185,7 +185,7 @@ def fingerprint(seen: Samples | None, rows: int, folder: Path | None) -> str:
     if folder is not None and seen.rows is not None:
         files = [file for file in below(folder, hidden=False) if file.is_file()]
         sizes = {shown(file.relative_to(folder)): file.stat().st_size for file in files}
-        for name in seen.rows:
+        for name in sorted({*seen.rows, *seen.unusable}):  # another encoder may use all of them
             made.update(f"{name}\t{sizes.get(name, 0)}\n".encode())
         return f"pictures-{made.hexdigest()[:16]}"
     made.update(hashes(seen).tobytes())

@@ -20,8 +20,8 @@ Scale = Literal["standard", "common"]
 FAR = 10.0
 #: The mean squared length of a row after scaling by a common factor.
 LENGTH = 16.0
-#: A sparse column that is so many times all smaller ones together is in another unit.
-OUTWEIGHS = 100.0
+#: A sparse column whose values are so many times as large as is usual is in another unit.
+GIANT = 10.0
 CHUNK = 4096
 
 
@@ -48,18 +48,14 @@ class Scaling:
 
         ``"standard"`` gives every column a standard deviation of 1. ``"common"`` multiplies all
         columns by one factor, which suits embeddings, whose directions are comparable. Sparse
-        features always get a common factor, because the vectoriser has already weighted the words,
-        except columns in another unit, each of which would outweigh all others.
+        features get a common factor too, because the vectoriser has already weighted the words;
+        columns in another unit, which would outweigh all others, get a smaller one.
         """
         rows, columns = X.shape
         share = np.ones(rows) if weights is None else np.asarray(weights, dtype=np.float64)
         share = share / share.sum()
         if sparse.issparse(X):
-            squares = np.asarray(X.multiply(X).T @ share, dtype=np.float64)
-            counted = _without_giants(squares)
-            factor = np.sqrt(LENGTH / counted.sum()) if squares.any() else 0.0
-            shrunk = np.divide(counted, squares, where=squares > 0, out=np.ones(columns))
-            return cls(np.zeros(columns), factor * np.sqrt(shrunk))
+            return cls(np.zeros(columns), _of_sparse(X, share))
         mean, variance = np.zeros(columns), np.zeros(columns)
         for start in range(0, rows, CHUNK):
             part = slice(start, start + CHUNK)
@@ -76,24 +72,20 @@ class Scaling:
         return cls(mean, factor)
 
 
-def _without_giants(squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return mean squares of columns; those that outweigh the rest are together no larger than it.
+def _of_sparse(X: Any, share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the factors of sparse columns: one for all, less for a column in another unit.
 
-    They are at most half of the columns that are not empty.
-
-    >>> _without_giants(np.array([1.0, 1e9, 2.0, 1e6]))
-    array([1. , 1.5, 2. , 1.5])
+    What unit a column is in shows in its values that are not 0, however rare they are.
     """
-    order = np.argsort(-squares, kind="stable")
-    rest = np.append(np.cumsum(squares[order][::-1])[::-1][1:], 0.0)  # of all smaller ones
-    half = np.count_nonzero(squares) // 2
-    giants = np.flatnonzero(squares[order][:half] > OUTWEIGHS * rest[:half])
-    if not len(giants):
-        return squares
-    count = int(giants[-1]) + 1
-    found = squares.copy()
-    found[order[:count]] = rest[count - 1] / count
-    return found
+    X, columns = X.tocsr(), X.shape[1]
+    weight = np.repeat(share, np.diff(X.indptr))
+    squares = np.bincount(X.indices, weight * X.data**2.0, columns)
+    filled = np.bincount(X.indices, weight * (X.data != 0), columns)
+    size = np.sqrt(np.divide(squares, filled, where=filled > 0, out=np.zeros(columns)))
+    usual = np.median(size[size > 0]) if squares.any() else 0.0
+    cut = np.minimum(1.0, np.divide(GIANT * usual, size, where=size > 0, out=np.ones(columns)))
+    total = float(squares @ cut**2)
+    return cut * (np.sqrt(LENGTH / total) if total > 0 else 0.0)
 
 
 class Matrix:

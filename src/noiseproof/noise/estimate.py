@@ -44,9 +44,9 @@ def estimate(
 
     Two things nobody can see from labels alone: a class most of whose labels are those of another,
     and wrong labels that follow a rule which the classifier learns too. For these, give ``trusted``
-    rows. And a classifier that cannot follow the classes, such as a linear one of classes that
-    bend, is surely wrong about right labels, which looks like noise: give ``neighbours``, or let
-    :func:`noiseproof.fit` compare classifiers.
+    rows. And a classifier that cannot follow the classes, such as a linear one where boundaries
+    curve, is confidently wrong about correct labels, which looks like noise: give ``neighbours``,
+    or let :func:`noiseproof.fit` compare classifiers.
 
     Args:
         labels: (N,) the given labels, numbers from 0 to K-1 or names of classes.
@@ -83,6 +83,8 @@ def estimate(
     """
     names, given, p = read_given(labels, probabilities, classes)
     N, K = p.shape
+    if not N:
+        raise NoiseError("expected at least one row of probabilities")
     if not isinstance(difficult, int | float | np.number) or not 0 <= difficult <= 1:
         raise ParameterError(f"difficult: expected a share from 0 to 1, got {difficult!r}")
     votes = None if neighbours is None else given[read_neighbours(neighbours, N)]

@@ -23,32 +23,47 @@ def read_given(
         classes: the K names; without them, those of the columns, or of the labels, in order.
     """
     p, columns = _probabilities(probabilities), _columns(probabilities)
-    named = columns is not None and isinstance(columns[0], str)
-    if classes is None and named:
-        classes = columns
-    names, given = read_labels(labels, p.shape[1], classes)
+    array = _of_one_kind(to_array(labels))
+    if columns and classes is None and not _are_numbers(columns):
+        words = set(array.astype(str).tolist()) if array.dtype.kind in "OUS" else set()
+        classes = columns if words <= set(columns) else None
+    names, given = read_labels(array, p.shape[1], classes)
     if len(given) != len(p):
         raise NoiseError(f"{len(given)} labels, but {len(p)} rows of probabilities")
-    if columns is None:
-        return names, given, p
-    order = list(names) if named and names is not None else list(range(p.shape[1]))
-    if columns == order or (not named and set(columns) != set(order)):
-        return names, given, p
-    if set(columns) != set(order):
-        raise NoiseError(f"the columns of the probabilities are {columns}, the classes {order}")
-    return names, given, p[:, [columns.index(name) for name in order]]
+    order = _order(columns, names) if columns else None
+    return names, given, p if order is None else p[:, order]
 
 
-def _columns(table: Any) -> list[Any] | None:
-    """Return the names of the columns of a table of pandas or polars."""
+def _columns(table: Any) -> list[str]:
+    """Return the names of the columns of a table of pandas or polars; none of anything else."""
     columns: Any = getattr(table, "columns", None)
     names = list(columns) if is_listing(columns) else []
-    return names if names and all(isinstance(name, str | int) for name in names) else None
+    plain = all(isinstance(name, str | int | np.integer) for name in names)
+    return [str(name) for name in names] if plain else []
+
+
+def _are_numbers(columns: list[str]) -> bool:
+    """Return whether columns are called 0 to K-1, in any order."""
+    return sorted(columns) == sorted(str(k) for k in range(len(columns)))
+
+
+def _order(columns: list[str], names: Names) -> list[int] | None:
+    """Return the place of each class among the columns; None where they have names of their own."""
+    if names is not None and sorted(columns) == sorted(names):
+        return [columns.index(name) for name in names]
+    if _are_numbers(columns):
+        return [columns.index(str(k)) for k in range(len(columns))]
+    if set(columns) & set(names or ()):
+        raise NoiseError(
+            f"the columns of the probabilities are {columns[:9]}, but the classes are "
+            f"{list(names or ())[:9]}; call them the same, or give an array"
+        )
+    return None
 
 
 def _probabilities(probabilities: Any) -> NDArray[np.floating]:
     p = to_array(probabilities)
-    if p.ndim != 2 or p.shape[1] < 2 or not len(p):
+    if p.ndim != 2 or p.shape[1] < 2:
         raise NoiseError(f"expected probabilities of shape (N, K), K >= 2, got {p.shape}")
     if p.dtype.kind not in "fiub":
         raise NoiseError("expected probabilities to be numbers")
@@ -59,7 +74,7 @@ def _probabilities(probabilities: Any) -> NDArray[np.floating]:
     wrong = ~(np.abs(sums - 1) <= 0.01) | (p.min(axis=1) < 0)
     if wrong.any():
         row = int(wrong.argmax())
-        raise NoiseError(f"row {row} of the probabilities is not one of probabilities: {p[row]}")
+        raise NoiseError(f"row {row} of the probabilities does not sum to 1, or has one below 0")
     return p
 
 
@@ -94,7 +109,9 @@ def _of_one_kind(labels: NDArray[Any]) -> NDArray[Any]:
                 f"expected labels that are all names or all whole numbers, got {label!r} at "
                 f"position {place}; leave out rows without a label"
             )
-    return labels if words else np.array(labels.tolist())
+    # An enumeration of texts would write its own name.
+    plain = [str.__str__(label) if isinstance(label, str) else label for label in labels.flat]
+    return np.array(plain, dtype=object if words else None).reshape(labels.shape)
 
 
 def _codes(words: NDArray[Any], names: tuple[str, ...]) -> Integers:

@@ -1,6 +1,7 @@
 """Conversion of labels: tensors come back as tensors, anything else as arrays."""
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
+from enum import Enum
 from typing import Any, TypeVar
 
 import numpy as np
@@ -31,6 +32,8 @@ def to_array(values: Any) -> NDArray[Any]:
     if np.ma.is_masked(values):
         count = int(np.ma.getmaskarray(values).sum())
         raise NoiseError(f"expected no masked values, got {count:,}; leave out their rows")
+    if isinstance(values, list | tuple) and any(isinstance(value, Enum) for value in values):
+        return np.array(values, dtype=object)  # numpy would cut the texts of an enumeration
     try:
         return np.asarray(values)
     except ValueError:
@@ -65,7 +68,7 @@ def is_listing(values: object) -> bool:
     """
     return (
         isinstance(values, Iterable)
-        and not isinstance(values, str | bytes | Set)
+        and not isinstance(values, str | bytes | set | frozenset)
         and getattr(values, "ndim", 1) == 1
     )
 

@@ -11,6 +11,7 @@ from noiseproof.data import images
 from noiseproof.data.folder import find_images, list_images, strays
 from noiseproof.data.memory import check_fits
 from noiseproof.encoders.pictures import PictureFiles
+from noiseproof.encoders.run import UNUSABLE
 from noiseproof.errors import DataError
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.pictures import Wanted, embedded
@@ -90,11 +91,13 @@ def _samples(
     kept = [at for at in range(len(files)) if at not in problems]
     names = [shown(file.relative_to(path)) for file in files]
     unread = tuple(f"{names[at]} ({why})" for at, why in problems.items())
+    unusable = tuple(names[at] for at, why in problems.items() if why == UNUSABLE)
     if not kept and not all_may_fail:
         raise DataError(f"{path}: none of {len(files):,} pictures can be read: {unread[0]}")
     samples = Samples(
         shown(path.resolve().name), inputs[kept] if problems else inputs, None,
         [names[at] for at in kept], (note,) if note else (), encoder=identity, unread=unread,
+        unusable=unusable,
     )  # fmt: skip
     return samples, kept
 

@@ -77,7 +77,10 @@ class Tally:
     def broken(self) -> bool:
         """Whether too many values of a column of whole numbers are fractions, as 1.124 for 1124."""
         present = self.rows - self.missing
-        return self.parts > UNREADABLE * present and (1 - self.parts / present) ** self.whole < 0.01
+        if self.unreadable or self.parts <= UNREADABLE * present:
+            return False
+        # Of all values, the fit's and these, so many are fractions, and by chance all are here.
+        return bool((present / (present + self.whole)) ** self.parts < 0.01)
 
     @property
     def emptied(self) -> bool:
@@ -256,7 +259,7 @@ def _far(name: str, found: Tally) -> str:
 
 def _broken(name: str, found: Tally) -> str:
     return (
-        f"{name}: {found.parts:,} of {found.rows:,} values are fractions, at the fit all were "
+        f"{name}: {found.parts:,} of {found.rows:,} values are fractions, but at the fit all were "
         f"whole numbers ({_shown(found.fractions)}); another unit, or points between thousands?"
     )
 

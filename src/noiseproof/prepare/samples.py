@@ -28,6 +28,7 @@ class Samples:
         others: the columns that the file has and that were not read.
         encoder: the encoder whose embeddings the inputs are; None if they are none.
         unread: the pictures that could not be read and are set aside, each with the reason.
+        unusable: the names of those among them that can be read, but not encoded.
         doubts: what makes a fit to them doubtful.
         groups: which rows belong together; None where that is not known.
     """
@@ -41,6 +42,7 @@ class Samples:
     others: tuple[str, ...] = ()
     encoder: Identity | None = None
     unread: tuple[str, ...] = ()
+    unusable: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     groups: Groups | None = None
 

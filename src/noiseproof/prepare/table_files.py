@@ -36,7 +36,7 @@ from noiseproof.progress import SILENT, Progress
 
 HEADLESS = "the first line is read as names of columns and looks like a row; write names above it"
 
-THOUSANDS = "1.124 is read as a fraction; if it is 1124 there, write it without the point"
+THOUSANDS = "numbers such as 1.124 are read as fractions; if 1124 is meant, write no point"
 
 
 def parquet_files(folder: Path) -> list[Path]:
@@ -76,7 +76,7 @@ def read_table_file(
     samples = _samples(path, table, label, labelled, alone)
     if unread:
         samples.doubts = (f"columns in the names of folders are not read: {shortlist(unread)}",)
-    if table.thousands and how.numbers is None:  # at predict, whole numbers that are none are told
+    if table.thousands:
         samples.doubts += (f"{THOUSANDS}: {shortlist(table.thousands)}",)
     if table_suffix(path) not in PARQUET and not path.is_dir() and is_headless(samples.inputs):
         samples.doubts += (f"{samples.name}: {HEADLESS}",)
@@ -221,7 +221,7 @@ def _samples(path: Path, table: Table, label: str | None, labelled: bool, alone:
 
 def _about(commas: tuple[str, ...]) -> tuple[str, ...]:
     return (
-        (f"numbers read with decimal commas, thousands apart by points: {shortlist(commas)}",)
+        (f"numbers read with decimal commas (and points between thousands): {shortlist(commas)}",)
         if commas
         else ()
     )

@@ -26,8 +26,11 @@ UNSPACED = (
     "\ua980-\ua9ff\uaa00-\uaadf\uf900-\ufaff\U00011700-\U0001174f\U00012000-\U0001345f"
     "\U00017000-\U00018dff\U0001b000-\U0001b2ff\U00020000-\U0003ffff"
 )
-#: Emoji, arrows, stars and other signs that say something.
-SIGNS = "\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
+#: Emoji, arrows, stars and other signs that say something; characters for private use.
+SIGNS = (
+    "\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\ue000-\uf8ff"
+    "\U0001f000-\U0001faff"
+)
 #: Says after a sign whether it has colours, which is nothing to learn from.
 COLOURED = "[\ufe0e\ufe0f]"
 #: Characters, pairs and triples stand for words where there are no spaces.
@@ -158,10 +161,10 @@ def _word() -> re.Pattern[str]:
     """Return what finds words, one of a single letter too: "I" tells a review from a headline.
 
     Marks, such as the vowel signs of Hindi, are part of a word, though not of Python's ``\\w``;
-    so are Braille and letters for private use.
+    so is Braille, but for its blank.
     """
     marks = [chr(c) for c in range(0x20000) if unicodedata.category(chr(c))[0] == "M"]
-    return re.compile(f"[\\w{''.join(marks)}\u2800-\u28ff\ue000-\uf8ff]+")
+    return re.compile(f"[\\w{''.join(marks)}\u2801-\u28ff]+")
 
 
 def _analyser(characters: bool) -> Any:

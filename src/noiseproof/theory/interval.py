@@ -9,6 +9,7 @@ from torch import Tensor
 
 from noiseproof.errors import ParameterError, TheoryError
 from noiseproof.losses import Loss, Pointwise, expression
+from noiseproof.losses.combine import PointwiseSum
 from noiseproof.losses.own import is_shipped
 
 #: exp(-DEEP) is far below any scale of a loss, and a float64 with room for a power of it.
@@ -112,8 +113,11 @@ def depth(loss: Pointwise) -> float:
     """Return how far down, in -log u, the slope of ``loss`` can be believed.
 
     That is :data:`DEEP` for a slope that is written out or that autograd takes through ``exp``.
-    Through ``expm1`` autograd has 1e-16 to go by and then 0: it is believed down to 1e-8.
+    Through ``expm1`` autograd has 1e-16 to go by and then 0: it is believed down to 1e-8. In a sum
+    one term would hide another's.
     """
+    if isinstance(loss, PointwiseSum):
+        return min(depth(term) for term in loss.losses)
     x = torch.tensor([-SHALLOW, 4 - SHALLOW, -50.0], dtype=torch.float64)
     low, high, lower = (float(g) for g in log_slope(loss, x) + x)
     if low == -math.inf or lower > -math.inf:

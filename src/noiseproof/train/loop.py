@@ -156,8 +156,8 @@ def learning_rate(recipe: Recipe, epoch: int) -> float:
 
 def autocast(machine: Machine, recipe: Recipe) -> Any:
     """Return the context to compute the network in."""
-    # Narrow copies of the weights are kept until the outermost such context ends, which may be the
-    # caller's, around the whole run: the copies would outlive the step that changes the weights.
+    # Narrow copies of the weights would be kept until the outermost such context ends, which is
+    # around the whole run (Machine.settled): they would outlive the step that changes the weights.
     return torch.autocast(
         machine.device.type,
         DTYPES.get(recipe.precision),

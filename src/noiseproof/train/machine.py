@@ -106,7 +106,6 @@ class Machine:
         The caller's own settings of torch, such as no gradients or another type, do not count.
         """
         before, dtype = torch.get_num_threads(), torch.get_default_dtype()
-        torch.set_default_dtype(torch.float32)
         if self.threads:
             torch.set_num_threads(self.threads)
         # Vanishing gradients of a loss that has converged become denormal numbers, which a CPU
@@ -115,6 +114,7 @@ class Machine:
         if self.device.type == "cuda":
             torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = True, False
         try:
+            torch.set_default_dtype(torch.float32)
             precision = torch.autocast(self.device.type, enabled=False)  # the recipe says which
             with kept_memory(), kernels.recording(), kernels.made_on_cpu(), precision:
                 yield
