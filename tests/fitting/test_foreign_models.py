@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from noisy_tables import QUICK, blobs
+from scipy import sparse
 
 from noiseproof.errors import DataError
 from noiseproof.files.manifest import write_manifest
@@ -305,3 +306,62 @@ def test_constants_of_columns_that_no_data_have_are_refused_or_predict(tmp_path)
                 with suppress(DataError):
                     p = load(folder).predict_proba(frame)
                     assert ((p >= 0) & (p <= 1)).all()
+
+
+ODD = (None, True, -5, 1.5, 10**30, "x", ",", "", [], [[]], {}, [1], float("1e308"))
+
+
+def places(value, path=()):
+    """Yield where there is a value in what a JSON file holds, in lists of one kind the first."""
+    yield path
+    items = value.items() if isinstance(value, dict) else ()
+    if isinstance(value, list):
+        alike = all(not isinstance(one, dict | list) for one in value)
+        items = list(enumerate(value))[: 1 if alike else None]
+    for key, part in items:
+        yield from places(part, (*path, key))
+
+
+def replaced(value, path, odd):
+    if not path:
+        return odd
+    made = dict(value) if isinstance(value, dict) else list(value)
+    made[path[0]] = replaced(value[path[0]], path[1:], odd)
+    return made
+
+
+def table_of_all_kinds():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"number": rng.normal(size=60), "count": rng.integers(0, 9, 60)})
+    frame["day"] = pd.date_range("2020-01-01", periods=60, freq="9D").astype(str)
+    frame["colour"] = rng.choice(["red", "blue", "green"], 60)
+    frame["price"] = [f"{n}.50 €" for n in range(60)]
+    frame["text"] = [" ".join(rng.choice(list("abcdefgh"), 7)) + f" {n}" for n in range(60)]
+    frame["same"] = 1
+    return frame
+
+
+DATA = {
+    "a table": table_of_all_kinds(),
+    "an array": np.random.default_rng(0).normal(size=(60, 3)),
+    "words": sparse.random(60, 1500, 0.02, random_state=0, format="csr"),
+    "pictures": np.random.default_rng(0).integers(0, 256, (60, 3, 20, 20), dtype=np.uint8),
+    "small pictures": np.random.default_rng(0).integers(0, 256, (60, 1, 8, 8), dtype=np.uint8),
+}
+
+
+@pytest.mark.filterwarnings("ignore::noiseproof.errors.DataWarning")
+@pytest.mark.parametrize("name", ["recipe.json", "features.json"])
+@pytest.mark.parametrize("kind", DATA)
+def test_whatever_stands_in_a_description_is_refused_or_predicts(tmp_path, kind, name):
+    X, y = DATA[kind], np.where(np.arange(60) % 2, "p", "q")
+    folder = fit(X, y, **QUICK).save(tmp_path / "model")
+    path = folder / "model" / name
+    described = json.loads(path.read_text())
+    for place in list(places(described)):
+        for odd in ODD:
+            path.write_text(json.dumps(replaced(described, place, odd)))
+            write_manifest(folder)
+            with suppress(DataError):
+                p = load(folder).predict_proba(X)
+                assert ((p >= 0) & (p <= 1)).all()

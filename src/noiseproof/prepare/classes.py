@@ -54,6 +54,10 @@ class Classes:
     def load(cls, description: Mapping[str, Any]) -> "Classes":
         """Return the classes that ``dataclasses.asdict`` described; raise ValueError for others."""
         classes = cls(**{**description, "names": tuple(description["names"])})
+        if not re.fullmatch(
+            r"[<>=|]?\w*(\[\w+\])?", classes.dtype
+        ):  # numpy parses others as Python
+            raise ValueError(f"dtype: expected a type, got {classes.dtype!r}")
         values = classes.values
         if values.ndim == 1 and values.dtype.kind in TYPES[classes.kind]:
             texts, kind, _ = _as_text(values, "classes", classes.names)

@@ -67,8 +67,6 @@ class Number:
     def __post_init__(self) -> None:
         if self.mark not in NUMBERS:
             raise ValueError(f"mark: expected one of {' '.join(NUMBERS)}, got {self.mark!r}")
-        if self.whole < 0:
-            raise ValueError(f"whole: expected a count, got {self.whole}")
 
     @classmethod
     def learn(

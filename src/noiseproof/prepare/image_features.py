@@ -14,6 +14,9 @@ from noiseproof.prepare.patches import PATCH, TINY, Patches
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, Progress
 
+#: Pixels: no side of a picture that Pillow reads is longer.
+LONGEST = 1 << 16
+
 
 @dataclass(frozen=True, eq=False)
 class ImageFeatures:
@@ -96,6 +99,9 @@ class ImageFeatures:
     ) -> "ImageFeatures":
         """Undo :meth:`describe` and :meth:`arrays`."""
         channels, height, width = description["shape"]
+        for size, most in ((channels, 3), (height, LONGEST), (width, LONGEST)):
+            if type(size) is not int or not 1 <= size <= most:
+                raise ValueError(f"shape: expected numbers of pixels, got {description['shape']}")
         if any(array.dtype != np.float32 for array in arrays.values()):
             raise ValueError("expected patches of type float32")
         return cls((channels, height, width), Patches(**arrays) if arrays else None)

@@ -184,6 +184,8 @@ class TableFeatures:
             else:
                 columns.append(_checked(KINDS[entry["kind"]](**found)))
         left_out, commas = (tuple(description[key]) for key in ("left_out", "commas"))
+        if not all(isinstance(name, str) for name in (*left_out, *commas)):
+            raise ValueError("expected names of columns")
         return cls(tuple(columns), left_out, commas)
 
 
@@ -198,6 +200,8 @@ def _checked(column: Any) -> Any:
         number = isinstance(value, (int, float)) and math.isfinite(value)
         if field.type is float and not number:
             raise ValueError(f"{field.name}: expected a number, got {value!r}")
+        if field.type is int and (type(value) is not int or value < 0):
+            raise ValueError(f"{field.name}: expected a count, got {value!r}")
         if field.type is str and not isinstance(value, str):
             raise ValueError(f"{field.name}: expected a text, got {value!r}")
         absent = value is None and field.type == (bool | None)
