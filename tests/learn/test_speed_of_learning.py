@@ -13,7 +13,7 @@ from sklearn.tree import ExtraTreeClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from noiseproof import losses
-from noiseproof.learn import lbfgs, trials
+from noiseproof.learn import lbfgs, training
 from noiseproof.learn.forest import Forest
 from noiseproof.learn.hidden import Hidden, _Stack
 from noiseproof.learn.learn import learn
@@ -194,7 +194,7 @@ def test_where_models_are_large_the_time_is_looked_at_before_each(monkeypatch, l
         folds.deadline = 0.0
         return learnt(problem, tasks)
 
-    monkeypatch.setattr(trials, "LARGE", large)
+    monkeypatch.setattr(training, "LARGE", large)
     monkeypatch.setattr("noiseproof.parallel.cores", lambda: 1)
     monkeypatch.setattr(Linear, "train", train)
     folds.run([Setting(Linear("CE", decay)) for decay in (1e-1, 1e-2)])

@@ -23,8 +23,8 @@ from noiseproof.learn.folds import alike, joined
 from noiseproof.learn.learn import MINUTES, Learned, learn
 from noiseproof.learn.learner import Problem, Task
 from noiseproof.learn.learners import Learner, registry
+from noiseproof.learn.training import train_all
 from noiseproof.learn.treat import PLAIN
-from noiseproof.learn.trials import train_all
 from noiseproof.losses import Loss
 from noiseproof.losses.expression import as_loss
 from noiseproof.losses.own import is_same

@@ -14,18 +14,15 @@ from noiseproof import parallel
 from noiseproof.errors import ParameterError
 from noiseproof.learn.ensemble import Ensemble, Member
 from noiseproof.learn.folds import held_out
-from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Shape, Task, Trained
+from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Task, Trained
 from noiseproof.learn.review import SOUND, stakes
+from noiseproof.learn.training import checked, together, train_all
 from noiseproof.learn.treat import PLAIN, Opinions, treated
 from noiseproof.noise.clustered import mean_and_error
 from noiseproof.progress import SILENT, Progress
 
 #: With at most so many rows times classes, trials remember those models that may be kept.
 SMALL = 60_000
-#: Models with more weights than this are trained one by one.
-LARGE = 1_000_000
-#: How far the probabilities of a row may be from summing to 1.
-SUMS = 0.01
 
 
 @dataclass(frozen=True)
@@ -310,7 +307,7 @@ class Folds:
             keep: whether the answer keeps the model.
         """
         at = {id(task): i for i, task in enumerate(tasks)}
-        groups = _together(tasks, self.problem.shape)
+        groups = together(tasks, self.problem.shape)
         jobs: list[Callable[[], list[Any]]] = [
             partial(self._job, group, [(rows[at[id(t)]], keep[at[id(t)]]) for t in group])
             for group in groups
@@ -335,7 +332,12 @@ class Folds:
         if len(models) != len(tasks):
             raise ParameterError(f"{name}: {len(models)} models for {len(tasks)} tasks")
         said = [
-            _checked(model.probabilities(self.problem.features[where]), name, len(where), self)
+            checked(
+                model.probabilities(self.problem.features[where]),
+                name,
+                len(where),
+                self.problem.classes,
+            )
             for model, (where, _) in zip(models, asked, strict=True)
         ]
         each = (time.thread_time() - start) / len(tasks)
@@ -343,37 +345,3 @@ class Folds:
             _Answer(p, each, model if keep else None)
             for p, model, (_, keep) in zip(said, models, asked, strict=True)
         ]
-
-
-def _checked(p: Any, name: str, rows: int, folds: Folds) -> Floats:
-    """Return what a learner says; raise ParameterError if it has another form."""
-    wanted = (rows, folds.problem.classes)
-    if not isinstance(p, np.ndarray) or p.shape != wanted or p.dtype.kind != "f":
-        found = f"{p.dtype} {p.shape}" if isinstance(p, np.ndarray) else type(p).__name__
-        raise ParameterError(f"{name}: expected probabilities, floats {wanted}, got {found}")
-    if not (np.abs(p.sum(axis=1) - 1) <= SUMS).all() or p.min(initial=0) < -SUMS:  # or NaN
-        raise ParameterError(f"{name}: expected probabilities, got rows that do not sum to 1")
-    return p
-
-
-def train_all(problem: Problem, tasks: Sequence[Task]) -> list[Trained]:
-    """Train tasks of any mix of learners, in parallel."""
-    groups = _together(tasks, problem.shape)
-    found = parallel.run([partial(type(g[0].learner).train, problem, g) for g in groups])
-    pairs = zip(groups, found, strict=True)
-    made = {id(t): m for g, models in pairs for t, m in zip(g, models, strict=True)}
-    return [made[id(task)] for task in tasks]
-
-
-def _together(tasks: Sequence[Task], shape: Shape) -> list[list[Task]]:
-    """Return the groups of tasks that are best trained together.
-
-    Where a model is large, each is trained alone: no job starts once the time is up, and a group
-    of a dozen would take minutes.
-    """
-    if shape.columns * shape.classes > LARGE:
-        return [[task] for task in tasks]
-    groups: list[list[Task]] = []
-    for kind in dict.fromkeys(type(task.learner) for task in tasks):
-        groups += kind.together([task for task in tasks if type(task.learner) is kind])
-    return groups

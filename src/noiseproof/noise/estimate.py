@@ -11,12 +11,13 @@ from torch import Tensor
 from noiseproof.errors import NoiseError, ParameterError
 from noiseproof.noise import difficulty, flips
 from noiseproof.noise.clustered import independent, units_of
-from noiseproof.noise.difficulty import Posterior, Rows
+from noiseproof.noise.difficulty import Posterior
 from noiseproof.noise.estimated import NEAR_ZERO, Calibration, EstimatedTransition, told_apart
 from noiseproof.noise.given import read_given, read_labels, read_neighbours
 from noiseproof.noise.labels import Integers, to_array
 from noiseproof.noise.matrix import Doubles
 from noiseproof.noise.neighbours import trust
+from noiseproof.noise.predicted import Rows, leading
 
 _DRAWS = 1_000
 _UNSURE = 0.5  # how likely what shows is noise at most, where it may all be difficulty
@@ -89,7 +90,7 @@ def estimate(
         raise ParameterError(f"difficult: expected a share from 0 to 1, got {difficult!r}")
     votes = None if neighbours is None else given[read_neighbours(neighbours, N)]
     power, floor = trust(given, p, votes)
-    rows = difficulty.leading(given, p, votes, power, floor)
+    rows = leading(given, p, votes, power, floor)
     units = _check_groups(groups, N)
     alone = independent(rows.predicted != given, units)
     found = difficulty.posterior(given, rows, alone / N, difficult)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noiseproof.errors import NoiseError
-from noiseproof.noise import difficulty
+from noiseproof.noise import predicted
+from noiseproof.noise.difficulty import FEW
 from noiseproof.noise.given import read_given, read_neighbours
 from noiseproof.noise.labels import Integers
 from noiseproof.noise.matrix import Doubles, largest_flips, ratio
@@ -44,12 +45,12 @@ class Calibration:
     power: tuple[float, float] = (1.0, 0.0)
     seen: float = 1.0
     noisy: float = 1.0
-    floor: float = difficulty.LEAST
+    floor: float = predicted.LEAST
 
     @property
     def hard(self) -> bool:
         """Whether all there is are probabilities of 0 or 1, so that no difficulty shows."""
-        return self.floor == difficulty.HARD and self.power[1] == 0
+        return self.floor == predicted.HARD and self.power[1] == 0
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -191,9 +192,9 @@ class EstimatedTransition(TransitionMatrix):
         step = max(1, _BLOCK // len(self))
         for start in range(0, len(p), step):
             block = slice(start, start + step)
-            z = made.power[0] * difficulty.log_probabilities(p[block], made.floor)
+            z = made.power[0] * predicted.log_probabilities(p[block], made.floor)
             if votes is not None:
-                z += made.power[1] * difficulty.log_votes(votes[block], len(self))
+                z += made.power[1] * predicted.log_votes(votes[block], len(self))
             z *= made.sharpness
             z -= z.max(axis=1, keepdims=True)
             likely = np.exp(z, out=z)
@@ -251,7 +252,7 @@ def _warnings(T: EstimatedTransition) -> Iterator[str]:
         )
     rows = T.prior * T.rows
     low_kept, high_kept = T.kept_interval
-    small = np.flatnonzero((rows < difficulty.FEW) | (T.decisive & (high_kept - low_kept > _WIDE)))
+    small = np.flatnonzero((rows < FEW) | (T.decisive & (high_kept - low_kept > _WIDE)))
     lines = [
         f"class {T.name(i)!r} is too small to tell: it has about {rows[i]:.0f} rows, and between "
         f"{low_kept[i]:.0%} and {high_kept[i]:.0%} of its labels are right"

@@ -7,9 +7,9 @@ import torch
 from numpy.typing import NDArray
 
 from noiseproof.errors import NoiseError, ParameterError
-from noiseproof.noise.difficulty import LEAST, floors, log_probabilities, log_votes
 from noiseproof.noise.labels import Integers, to_array
 from noiseproof.noise.matrix import Doubles
+from noiseproof.noise.predicted import LEAST, floors, log_probabilities, log_votes
 
 _BLOCK = 1024  # rows
 _NUMBERS = 2_000_000  # probabilities that the trust is found from
