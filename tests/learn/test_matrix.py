@@ -17,7 +17,7 @@ def words(rows=600, columns=1500):
     return X, np.asarray(y).ravel()
 
 
-@pytest.mark.parametrize("giants", [(1e6,), (1e6, 1e6), (1e3, 1e9)])
+@pytest.mark.parametrize("giants", [(1e6,), (1e6, 1e6), (1e3, 1e9), (1e30,)])
 def test_sparse_columns_in_another_unit_do_not_drown_the_others(giants):
     X, y = words()
     plain = learn(X.tocsr(), y, 2, learners=["linear"])

@@ -79,7 +79,7 @@ def _of_sparse(X: Any, share: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     X, columns = X.tocsr(), X.shape[1]
     weight = np.repeat(share, np.diff(X.indptr))
-    squares = np.bincount(X.indices, weight * X.data**2.0, columns)
+    squares = np.bincount(X.indices, weight * np.square(X.data, dtype=np.float64), columns)
     filled = np.bincount(X.indices, weight * (X.data != 0), columns)
     size = np.sqrt(np.divide(squares, filled, where=filled > 0, out=np.zeros(columns)))
     usual = np.median(size[size > 0]) if squares.any() else 0.0
