@@ -70,6 +70,8 @@ def test_kana_of_half_width_are_kana():
         "ᦀ",
         "ᨠ",
         "ᬓ",
+        "ᮊ",
+        "ꔀ",
         "あ",
         "ᨀ",
         "ᯀ",

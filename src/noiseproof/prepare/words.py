@@ -17,12 +17,12 @@ from noiseproof.prepare.values import text_of
 #: The most frequent words and pairs of words that are kept.
 MOST = 50_000
 #: Scripts that put no spaces between words, as ranges of characters: Thai, Lao, Tibetan, Myanmar,
-#: Khmer; Tai Le, Tai Lue, Buginese, Tai Tham, Balinese, Batak; kana, Bopomofo, Han; Yi, Rejang,
-#: Javanese, Cham, Tai Viet; Ahom, cuneiform, hieroglyphs; Tangut, more kana, Nushu; the extensions
-#: of Han.
+#: Khmer; Tai Le, Tai Lue, Buginese, Tai Tham, Balinese, Sundanese, Batak; kana, Bopomofo, Han; Yi,
+#: Vai, Rejang, Javanese, Cham, Tai Viet; Ahom, cuneiform, hieroglyphs; Tangut, more kana, Nushu; the
+#: extensions of Han.
 UNSPACED = (
-    "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u1950-\u1aaf\u1b00-\u1b7f\u1bc0-\u1bff"
-    "\u3005-\u3007\u3040-\u312f\u31a0-\u31ff\u3400-\u9fff\ua000-\ua4cf\ua930-\ua95f"
+    "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u1950-\u1aaf\u1b00-\u1bff"
+    "\u3005-\u3007\u3040-\u312f\u31a0-\u31ff\u3400-\u9fff\ua000-\ua4cf\ua500-\ua63f\ua930-\ua95f"
     "\ua980-\ua9ff\uaa00-\uaadf\uf900-\ufaff\U00011700-\U0001174f\U00012000-\U0001345f"
     "\U00017000-\U00018dff\U0001b000-\U0001b2ff\U00020000-\U0003ffff"
 )
