@@ -18,8 +18,8 @@ from noiseproof.prepare.values import text_of
 MOST = 50_000
 #: Scripts that put no spaces between words, as ranges of characters: Thai, Lao, Tibetan, Myanmar,
 #: Khmer; Tai Le, Tai Lue, Buginese, Tai Tham, Balinese, Sundanese, Batak; kana, Bopomofo, Han; Yi,
-#: Vai, Rejang, Javanese, Cham, Tai Viet; Ahom, cuneiform, hieroglyphs; Tangut, more kana, Nushu; the
-#: extensions of Han.
+#: Vai, Rejang, Javanese, Cham, Tai Viet; Ahom, cuneiform, hieroglyphs; Tangut, more kana, Nushu;
+#: the extensions of Han.
 UNSPACED = (
     "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u1950-\u1aaf\u1b00-\u1bff"
     "\u3005-\u3007\u3040-\u312f\u31a0-\u31ff\u3400-\u9fff\ua000-\ua4cf\ua500-\ua63f\ua930-\ua95f"
