@@ -1,4 +1,4 @@
-"""Which columns of a table are answers, one column for each annotator."""
+"""Which columns of a table are answers, one for each annotator, and how they are written."""
 
 import re
 from collections import Counter
@@ -131,3 +131,31 @@ def _no_answers(frame: Any) -> dict[str, str]:
         return found
     most = max(found, key=lambda name: len(asked[name][1]))  # none shares any: one of them is odd
     return {most: found[most]}
+
+
+def without_points(answers: Any) -> Any:
+    """Return columns of answers with 1.0 as 1, if every answer is a whole number.
+
+    pandas writes 1.0 in columns with gaps, and 1 in those without.
+    """
+    import pandas as pd
+
+    columns = [answers.iloc[:, at] for at in range(answers.shape[1])]
+    forms = [set(column.dropna().map(_form)) - {"empty"} for column in columns]
+    if not all(form in ({"1"}, {"1.0"}, set()) for form in forms) or {"1"} not in forms:
+        return answers
+    plain = [
+        column.str.removesuffix(".0") if form == {"1.0"} else column
+        for column, form in zip(columns, forms, strict=True)
+    ]
+    return pd.concat(plain, axis=1)
+
+
+def _form(answer: Any) -> str:
+    """Return how an answer is written: 1, 1.0, empty or otherwise."""
+    if not isinstance(answer, str):
+        return "no text"
+    if not answer.strip():
+        return "empty"
+    found = re.fullmatch(r"[+-]?[0-9]+(\.0)?", answer)
+    return "otherwise" if found is None else "1.0" if found[1] else "1"

@@ -4,7 +4,6 @@ Long: a row is one answer, a column says who gave it. Wide: a row is one item, e
 column. Columns of answers, annotators and items are never features.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -16,7 +15,13 @@ from noiseproof.data.gaps import GAPS
 from noiseproof.data.labels import as_labels
 from noiseproof.data.table import as_frame, is_foreign, second_labels
 from noiseproof.errors import DataError, ParameterError
-from noiseproof.prepare.answer_columns import check_answers, header, matching, patterns_of
+from noiseproof.prepare.answer_columns import (
+    check_answers,
+    header,
+    matching,
+    patterns_of,
+    without_points,
+)
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
 from noiseproof.prepare.groups import Groups, grouped
 from noiseproof.prepare.inputs import (
@@ -169,7 +174,7 @@ def read_wide(
     # A pattern does not mean what is named for something else.
     named = {name for name in (label, group) if isinstance(name, str)}
     columns = [name for name in columns if name not in named or name in patterns]
-    given = _without_points(frame[columns])
+    given = without_points(frame[columns])
     more, doubts = check_answers(given, patterns, where)
     others = [label, *second_labels(frame.columns, label)] if isinstance(label, str) else []
     others = [name for name in others if name in frame.columns and name not in columns]
@@ -222,7 +227,7 @@ def of_frame(X: Any, label: Any, answers: Any, group: Any = None, **options: Any
         same = seen is samples
         samples = _without(samples, answers)  # fit(frame, answers=frame[["w1", "w2"]])
         seen = samples if same else seen
-        return _wide(samples, seen, _without_points(answers), "answers")
+        return _wide(samples, seen, without_points(answers), "answers")
     if [same for same in _shared(samples, answers[list(LONG)]).values() if same] == [True] * 3:
         raise DataError(
             "answers: the rows of X are answers themselves; name their columns instead: "
@@ -297,34 +302,6 @@ def _wide(samples: Samples, seen: Samples, columns: Any, where: str) -> Asked:
     of = np.tile(np.arange(len(columns)), columns.shape[1])
     rows = samples.rows or tuple(range(len(samples)))
     return _asked(samples, seen, tuple(rows), of, pd.Series(people), labels, where)
-
-
-def _without_points(answers: Any) -> Any:
-    """Return columns of answers with 1.0 as 1, if every answer is a whole number.
-
-    pandas writes 1.0 in columns with gaps, and 1 in those without.
-    """
-    import pandas as pd
-
-    columns = [answers.iloc[:, at] for at in range(answers.shape[1])]
-    forms = [set(column.dropna().map(_form)) - {"empty"} for column in columns]
-    if not all(form in ({"1"}, {"1.0"}, set()) for form in forms) or {"1"} not in forms:
-        return answers
-    plain = [
-        column.str.removesuffix(".0") if form == {"1.0"} else column
-        for column, form in zip(columns, forms, strict=True)
-    ]
-    return pd.concat(plain, axis=1)
-
-
-def _form(answer: Any) -> str:
-    """Return how an answer is written: 1, 1.0, empty or otherwise."""
-    if not isinstance(answer, str):
-        return "no text"
-    if not answer.strip():
-        return "empty"
-    found = re.fullmatch(r"[+-]?[0-9]+(\.0)?", answer)
-    return "otherwise" if found is None else "1.0" if found[1] else "1"
 
 
 def _asked(
