@@ -85,3 +85,17 @@ def test_a_masked_label_costs_what_a_hopeless_one_does(loss, rows):
     value = loss(z, y)
     torch.testing.assert_close(value, hopeless)
     assert torch.autograd.grad(value, z)[0].isfinite().all()
+
+
+NESTED = ["Normalized(NCE)", "Normalized(Normalized(NCE))", "NCE + Normalized(Normalized(MAE))"]
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, *map(nf.loss, NESTED)], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("rows", [4, 4000], ids=["small", "in blocks"])
+def test_one_class_left_is_certain_and_flat(loss, dtype, rows):
+    z = torch.full((rows, 3), -torch.inf, dtype=dtype)
+    z[:, 1] = torch.randn(rows, dtype=dtype)
+    z.requires_grad_()
+    gradient = torch.autograd.grad(loss(z, torch.ones(rows, dtype=torch.long)), z)[0]
+    torch.testing.assert_close(gradient, torch.zeros_like(z))

@@ -63,13 +63,13 @@ class Normalized(Loss):
     def per_class(self, log_p: Tensor) -> Tensor:
         """Return L(u, k) / sum_j L(u, j) for every k."""
         values = self.base.per_class(log_p)
-        return values / positive(values.sum(-1, keepdim=True))
+        return _parts(values, values.sum(-1, keepdim=True))
 
     def _class_rows(self, z: Tensor) -> Tensor:
         # A masked class has no part in the sum, but for a label's own.
         values, part = self.base._class_rows(z), z != -torch.inf
         of_others = torch.where(part, values, 0).sum(-1, keepdim=True)
-        return values / positive(of_others + torch.where(part, 0, values))
+        return _parts(values, of_others + torch.where(part, 0, values))
 
     def _rows(self, z: Tensor, target: Tensor) -> Tensor:
         return picked(self._class_rows(z), target)
@@ -207,6 +207,12 @@ class NGCE(NormalizedPointwise):
 def positive(x: Tensor) -> Tensor:
     """Return a sum of losses kept far enough above 0 to divide by."""
     return x.clamp_min(kernels.least_divisor(x.dtype))
+
+
+def _parts(values: Tensor, total: Tensor) -> Tensor:
+    # Nothing of nothing is 0 and flat: a slope of 1 / least_divisor would overflow two deep.
+    some = total > kernels.least_divisor(total.dtype)
+    return torch.where(some, values / torch.where(some, total, 1), 0)
 
 
 def _negative(x: Tensor) -> Tensor:
