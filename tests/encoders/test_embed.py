@@ -157,6 +157,23 @@ def test_damaged_files_of_the_cache_are_made_again():
     assert encoder.seen
 
 
+@pytest.mark.parametrize("part", [0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
+@pytest.mark.parametrize("known", [True, False], ids=["keys read before", "keys to read"])
+def test_a_byte_changed_in_the_cache_changes_no_embedding(part, known, monkeypatch):
+    embed(Counting(), Texts(TEXT))
+    if known:
+        embed(Counting(), Texts(TEXT))
+    else:
+        monkeypatch.setattr(cache, "_keys", {})
+    for chunk in cache.root().rglob("*.npy"):
+        content = bytearray(chunk.read_bytes())
+        content[int(part * len(content))] ^= 0x40
+        chunk.write_bytes(content)
+    encoder = Counting()
+    assert (embed(encoder, Texts(TEXT)).values == WANTED).all()
+    assert set(encoder.seen) == set(TEXT)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_a_pipe_in_the_cache_is_not_waited_for():
     embed(Counting(), Texts(TEXT))

@@ -1,20 +1,22 @@
 """Embeddings that were made before, on the disk: a second fit of the same folder starts at once.
 
 The cache has a folder for each encoder and size, and in it files of some hundred embeddings, each
-with the hash of the picture or text it was made from. Files are written whole as the work goes on,
-so interrupted work is not done again. Reading a file makes it the newest; where all together are
+with the hash of the picture or text it was made from. A file is named by its own hash, so one whose
+bytes were changed is noticed and made again. Files are written whole as the work goes on, so
+interrupted work is not done again. Reading a file makes it the newest; where all together are
 larger than the limit, the oldest are removed.
 """
 
+import hashlib
+import io
 import json
 import os
 import re
-import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,15 +101,15 @@ class Cache:
         """Keep embeddings; where the disk takes none, for this process alone."""
         named = np.frombuffer(b"".join(keys), np.uint8).reshape(-1, KEY)
 
-        def write(file: BinaryIO) -> None:
-            for array in (named, np.ascontiguousarray(values, "<f4")):
-                np.save(file, array, allow_pickle=False)
-
+        written = io.BytesIO()
+        for array in (named, np.ascontiguousarray(values, "<f4")):
+            np.save(written, array, allow_pickle=False)
+        whole = written.getvalue()
         try:
             about = self.folder / ABOUT
             if not about.exists():
                 files.write(about, json.dumps(asdict(self.identity), indent=1) + "\n")
-            files.write(self.folder / f"{secrets.token_hex(8)}.npy", write)
+            files.write(self.folder / f"{_name(hashlib.sha256(whole))}.npy", whole)
         except FileError:
             _unwritten.setdefault(self.folder, {}).update(zip(keys, values, strict=True))
 
@@ -115,6 +117,9 @@ class Cache:
         """Return the first or second array of a file, (n, width); remove a damaged file."""
         try:
             with path.open("rb") as file:
+                if which and _name(hashlib.file_digest(file, "sha256")) != path.stem:
+                    raise ValueError("its bytes were changed")
+                file.seek(0)
                 for _ in range(which + 1):
                     start = file.tell()
                     check_array(file, path.stat().st_size)
@@ -187,6 +192,11 @@ def trim() -> None:
     with suppress(OSError):
         if sum(one.bytes for one in held()) > most:
             clear(keep=int(0.9 * most))
+
+
+def _name(digest: Any) -> str:
+    """Return what a file of embeddings is called: the start of its own hash."""
+    return str(digest.hexdigest()[:16])
 
 
 def _folders() -> list[Path]:
