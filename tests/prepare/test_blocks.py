@@ -200,6 +200,13 @@ def test_a_header_that_never_ends_is_one_line(tmp_path, monkeypatch, text):
         read(tmp_path / "a.csv", "z")
 
 
+@pytest.mark.parametrize("line", ["sep=;", "sep=,\r", '"sep=;"', "SEP=\t"])
+def test_a_first_line_for_excel_alone_is_named(tmp_path, line):
+    (tmp_path / "a.csv").write_text(f"{line}\nx;y\n1;a\n2;b\n")
+    with pytest.raises(DataError, match=r"a.csv: the first line, .*, is for Excel alone; remove"):
+        read(tmp_path / "a.csv", "y")
+
+
 @pytest.mark.parametrize(
     ("names", "match"),
     [

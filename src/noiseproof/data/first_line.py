@@ -41,11 +41,16 @@ def read_head(file: BinaryIO, path: Path) -> bytes:
 
 
 def check_names(text: str, separator: str, path: Path) -> None:
-    """Raise DataError if a text begins with more names than pandas has any time for.
+    """Raise DataError if a text begins with no names, or with more than pandas has any time for.
 
     It numbers equal names in time that grows with the square of their number.
     """
     line = re.match(r"\s*+([^\r\n]*+)", text)[1]  # type: ignore[index]
+    if re.fullmatch(r'"?sep=.?"?', line, re.IGNORECASE):
+        raise DataError(
+            f"{path}: the first line, {line!r}, is for Excel alone; remove it, so that the file "
+            "begins with the names of its columns"
+        )
     if line.count(separator) < ALIKE:
         return
     names = Counter(line.split(separator))
