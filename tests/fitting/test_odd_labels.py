@@ -76,7 +76,7 @@ def test_predictions_have_them(home, tmp_path):
 def test_the_page_has_them_and_none_turns_what_is_beside_it(home):
     folder, _, _, names = home
     text = (folder / "t-fit" / "report.html").read_text(encoding="utf-8")
-    assert not re.search("[\u202a-\u202e\u2066-\u2069]", text)
+    assert not re.search("[\0-\b\v-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
     data = re.search(r'id="review-data">(.*?)</script>', text, re.DOTALL)[1]
     assert set(json.loads(data)["classes"]) == names
 

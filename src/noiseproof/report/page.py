@@ -12,8 +12,8 @@ from noiseproof.errors import ParameterError
 from noiseproof.shown import printable
 
 KINDS = (".html", ".htm")
-#: Lone surrogates, and the signs that turn the direction of writing.
-SHOWN = re.compile("[\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+#: Lone surrogates, control characters, and the signs that turn the direction of writing.
+SHOWN = re.compile("[\ud800-\udfff\0-\b\v\f\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates", encoding="utf-8"),
@@ -28,7 +28,8 @@ def render(template_name: str, **values: Any) -> str:
     """Return the text of a page; values are escaped unless they are ``Markup``.
 
     Bytes of a file name that are not UTF-8 are shown as on a terminal, such as ``\\xe9``, and so
-    are signs that turn the direction of writing: after such a name, numbers would read backwards.
+    are control characters, and signs that turn the direction of writing: after such a name, numbers
+    would read backwards.
 
     A template extends ``base.html.j2``, which has the looks (light, dark, print, phone) and the
     script that shows the values of a chart.
