@@ -6,10 +6,17 @@ from loss_examples import CENTRAL, SUMS, with_options
 from torch.nn.functional import cross_entropy
 
 import noiseproof as nf
+from noiseproof.errors import ParameterError
 
 # A random wrong class, or the mean over them, counts the masked ones as classes that are not y.
 LOSSES = [loss for loss in [*CENTRAL, *SUMS] if not loss.random]
-LOSSES += [nf.loss(text) for text in ("UnitLogits(CE)", "UnitLogits(NCE)", "EpsSoftmax(GCE, m=3)")]
+LOSSES += [
+    nf.loss(text)
+    for text in (
+        "UnitLogits(CE)", "UnitLogits(NCE)", "EpsSoftmax(GCE, m=3)", "Normalized(UnitLogits(CE))",
+        "Normalized(EpsSoftmax(CE, m=2))", "Normalized(UnitLogits(CE + MAE))",
+    )
+]  # fmt: skip
 
 
 def problem(rows, classes=6):
@@ -99,3 +106,10 @@ def test_one_class_left_is_certain_and_flat(loss, dtype, rows):
     z.requires_grad_()
     gradient = torch.autograd.grad(loss(z, torch.ones(rows, dtype=torch.long)), z)[0]
     torch.testing.assert_close(gradient, torch.zeros_like(z))
+
+
+@pytest.mark.parametrize("loss", [x for x in LOSSES if not x.transforms], ids=str)
+def test_derivatives_in_scores_refuse_a_mask(loss):
+    _, masked, y = problem(4)
+    with pytest.raises(ParameterError, match="a score of -inf: leave its class out"):
+        loss.derivatives(masked, y)

@@ -44,6 +44,8 @@ def derivatives(loss: "Loss", scores: Any, target: Any, weight: Any = None) -> D
     check_dense(scores=z, target=y)
     if z.dim() != 2 or z.dtype not in FLOATS or z.shape[1] == 0:
         raise ShapeError(f"expected scores (N, K), got {z.dtype} of shape {tuple(z.shape)}")
+    if z.numel() and bool((z == -torch.inf).any()):
+        raise ParameterError("a score of -inf: leave its class out, or call the loss itself")
     soft = y.is_floating_point()
     if y.shape != (z.shape if soft else z.shape[:1]) or y.is_complex():
         raise ShapeError(

@@ -68,6 +68,8 @@ class Normalized(Loss):
     def _class_rows(self, z: Tensor) -> Tensor:
         # A masked class has no part in the sum, but for a label's own.
         values, part = self.base._class_rows(z), z != -torch.inf
+        if self.base.infinite:
+            values = values.clamp_max(-kernels.lowest(values.dtype))
         of_others = torch.where(part, values, 0).sum(-1, keepdim=True)
         return _parts(values, of_others + torch.where(part, 0, values))
 
