@@ -44,7 +44,9 @@ def test_four_in_ten_of_its_labels_are_wrong_and_the_tests_are_right(tmp_path):
     assert (len(pd.read_csv(files.train)), len(pd.read_csv(files.test))) == (1442, 355)
     first = files.train.read_bytes()
     assert demo.prepare(tmp_path / "demo", seed=1).train.read_bytes() == first
-    assert demo.prepare(tmp_path / "demo", seed=2).train.read_bytes() != first
+    assert demo.prepare(tmp_path / "other", seed=2).train.read_bytes() != first
+    with pytest.raises(ParameterError, match=r"digits.csv was edited, or is of another seed"):
+        demo.prepare(tmp_path / "demo", seed=2)
 
 
 def test_it_touches_no_folder_of_someone_else(tmp_path):
@@ -58,6 +60,17 @@ def test_it_replaces_no_table_of_someone_else(tmp_path):
     with pytest.raises(ParameterError, match="is of no demonstration"):
         demo.prepare(tmp_path)
     assert (tmp_path / "digits.csv").read_text() == "pixel0,digit\n1,2\n"
+
+
+@pytest.mark.parametrize("name", [demo.TRAIN, demo.TEST])
+def test_it_replaces_no_table_that_was_edited(tmp_path, name):
+    demo.prepare(tmp_path)
+    with (tmp_path / name).open("a") as file:
+        file.write("a row of mine\n")
+    before = (tmp_path / name).read_bytes()
+    with pytest.raises(ParameterError, match=rf"{name} was edited"):
+        demo.prepare(tmp_path)
+    assert (tmp_path / name).read_bytes() == before
 
 
 def test_a_demo_that_was_killed_early_can_be_run_again(tmp_path):

@@ -48,11 +48,21 @@ def prepare(folder: Path, seed: int = 1) -> Demo:
         raise ParameterError(f"{folder} exists and is of no demonstration; it is left as it is")
     if not folder.resolve().parent.is_dir():
         raise ParameterError(f"no directory {folder.resolve().parent} to make {folder.name} in")
-    folder.mkdir(exist_ok=True)
     digits = load("digits")
     noisy = pair_flip(10, RATE).corrupt(digits.train.labels, seed=seed)
-    _write(folder / TRAIN, digits.train, noisy.labels.tolist())
-    _write(folder / TEST, digits.test, digits.test.labels.tolist())
+    tables = {
+        folder / TRAIN: _table(digits.train, noisy.labels.tolist()),
+        folder / TEST: _table(digits.test, digits.test.labels.tolist()),
+    }
+    for path, content in tables.items():
+        if path.exists() and path.read_bytes() != content:
+            raise ParameterError(
+                f"{path} was edited, or is of another seed; it is left as it is: choose another "
+                "folder with --out"
+            )
+    folder.mkdir(exist_ok=True)
+    for path, content in tables.items():
+        files.write(path, content)
     return Demo(folder / TRAIN, folder / TEST, folder / OUT, noisy.rate)
 
 
@@ -69,9 +79,9 @@ def _is_ours(folder: Path) -> bool:
     return bool(there) or (folder.is_dir() and not os.listdir(folder))
 
 
-def _write(path: Path, digits: Dataset, labels: list[int]) -> None:
+def _table(digits: Dataset, labels: list[int]) -> bytes:
     import pandas as pd
 
     pixels = digits.inputs.flatten(1).numpy()
     frame = pd.DataFrame(pixels).assign(**{LABEL: labels}).set_axis(COLUMNS, axis=1)
-    files.write(path, lambda file: frame.to_csv(file, index=False))
+    return bytes(frame.to_csv(index=False, lineterminator="\n").encode())

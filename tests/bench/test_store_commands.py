@@ -90,6 +90,16 @@ def test_pack_and_unpack(store, capsys, tmp_path):
     assert Store("again").records() == store.records()
 
 
+def test_unpacking_replaces_no_link(store, capsys, tmp_path):
+    assert run(capsys, "unpack", "--out", "again")[0] == 0
+    path = next((tmp_path / "again").glob("*.json"))
+    path.unlink()
+    path.symlink_to("somewhere")
+    code, _, err = run(capsys, "unpack", "--out", "again")
+    assert (code, err.count("\n")) == (2, 1)
+    assert path.is_symlink()
+
+
 def torn_record(store, _):
     path = next(store.path.glob("*.json"))
     path.write_text(path.read_text()[:-9])

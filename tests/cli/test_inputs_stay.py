@@ -89,3 +89,35 @@ def test_a_figure_replaces_no_picture_that_it_is_drawn_from(home, capsys):
     assert main(["figure", "memorisation", "--grid", "grid.toml", "--out", "pictures/a/0.png"]) == 2
     assert "pictures/a/0.png is an input; it is left as it is" in capsys.readouterr().err
     assert (home / "pictures" / "a" / "0.png").read_bytes() == before
+
+
+@pytest.fixture
+def photos(home, capsys):
+    """Copies of pictures that clean wrote, so that --force alone would let them be replaced."""
+    for name in ("a", "b"):
+        (home / "photos" / name).mkdir(parents=True)
+        for i in range(12):
+            shade = 20 * i if name == "a" else 255 - 20 * i
+            Image.new("L", (8, 8), shade).save(home / "photos" / name / f"{i}.png")
+    assert main(["fit", "photos", "--learner", "linear", "--out", "photos-fit", "--quiet"]) == 0
+    for copy in ("one", "two"):
+        assert main(["clean", "photos", "--proposals", "0.99", "--out", copy]) == 0
+    capsys.readouterr()
+    return home
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fit one --out one",
+        "fit photos --test two --out two",
+        "clean one --fit photos-fit --proposals 0.99 --out photos-fit",
+        "clean photos --proposals 0.99 --out photos-fit",
+        "fit t.csv --label y --reviewed photos-fit/suspect_rows.csv --out photos-fit",
+    ],
+)
+def test_no_folder_that_is_read_is_replaced(photos, capsys, command):
+    before = {path: path.read_bytes() for path in photos.rglob("*") if path.is_file()}
+    assert main([*command.split(), "--force"]) == 2
+    assert " is an input; " in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in photos.rglob("*") if path.is_file()} == before

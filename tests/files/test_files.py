@@ -81,6 +81,39 @@ def test_a_write_that_fails_is_one_line_and_the_old_file(
     assert os.listdir(tmp_path) == ["file.txt"]
 
 
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_file_about_the_old_one_stays_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: bool
+) -> None:
+    out, about = tmp_path / "out", tmp_path / "about.csv"
+
+    def write(text: str) -> None:
+        if folder:
+            with files.replacing(out, force=True, outdated=about) as made:
+                (made / "one").write_text(text)
+        else:
+            files.write(out, text, outdated=about)
+
+    def fail(one: Path, other: Path) -> None:
+        if other == out:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        rename(one, other)
+
+    write("old")
+    about.write_text("about the old one")
+    rename = os.replace
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail)
+        patch.setattr("noiseproof.files.folder.exchange", fail)
+        with pytest.raises(FileError, match="cannot write"):
+            write("new")
+    assert about.read_text() == "about the old one"
+    assert (out / "one" if folder else out).read_text() == "old"
+    write("new")
+    assert (out / "one" if folder else out).read_text() == "new"
+    assert os.listdir(tmp_path) == ["out"]
+
+
 def test_a_full_disk_while_writing(tmp_path: Path) -> None:
     path = tmp_path / "file.txt"
     script = (

@@ -1,5 +1,6 @@
 """Publishing a grid: all its records in one packed file, and the files of the records again."""
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,7 +80,7 @@ def unpack_store(store: Store, folder: Path) -> tuple[int, int]:
         raise DataError(f"{count(len(disputes), 'disputed cell')}: {disputes[0]}")
     for found in every:
         path = folder / f"{store.files(found.record).name}.json"
-        if path.exists():
+        if os.path.lexists(path):
             old = Record.read(path)
             if (old.key, result(old)) != (found.record.key, result(found.record)):
                 raise DataError(

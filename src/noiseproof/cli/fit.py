@@ -141,7 +141,8 @@ def _fit(
     from noiseproof.fitting.fit import fit as fit_data
     from noiseproof.fitting.output import write
 
-    files.check_folder(folder, force)
+    read = ("test", "trusted", "reviewed", "embeddings", "test_embeddings", "encoder")
+    files.check_folder(folder, force, (file, *(options.get(name) for name in read)))
     with on_terminal(silent, sys.stdout) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # progress tells them, or the lines below
         fitted = fit_data(file, label, **options, progress=progress)

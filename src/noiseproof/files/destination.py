@@ -32,12 +32,14 @@ def check_file(path: Path, force: bool = False, inputs: Iterable[str | Path | No
         _check_parent(path)
 
 
-def check_folder(path: Path, force: bool = False) -> None:
+def check_folder(path: Path, force: bool = False, inputs: Iterable[str | Path | None] = ()) -> None:
     """Raise ParameterError where a folder cannot be written, or would replace somebody's files.
 
     Args:
         path: the folder to be.
         force: a folder that is there may be replaced if noiseproof wrote everything in it.
+        inputs: files and folders that are read for it; a folder that is or holds one of them is
+            never replaced.
     """
     if "\0" in str(path):
         check_name(path)
@@ -51,6 +53,9 @@ def check_folder(path: Path, force: bool = False) -> None:
             ask_force(path, force)
             if path.is_symlink() or not path.is_dir():
                 raise ParameterError(f"{path} is not a folder; it is left as it is")
+            for read in inputs:
+                if read is not None and _is_in(Path(read), path):
+                    raise ParameterError(f"{read} is an input; {path} is left as it is")
             check_ours(path, path)
         _check_parent(path)
 
@@ -87,12 +92,13 @@ def _is_there(path: Path) -> bool:
     return True
 
 
-def _is_in(path: Path, read: str | Path) -> bool:
-    """Return whether a path is ``read``, or in that folder."""
-    with suppress(OSError):  # links that lead in a circle are for the reader to complain of
-        if os.path.samefile(path, read):
+def _is_in(path: Path, place: str | Path) -> bool:
+    """Return whether a path is ``place``, or in that folder."""
+    with suppress(OSError, ValueError):  # links in a circle, a null: the reader complains of them
+        if os.path.samefile(path, place):
             return True
-    return Path(os.path.realpath(read)) in Path(os.path.realpath(path)).parents
+        return Path(os.path.realpath(place)) in Path(os.path.realpath(path)).parents
+    return False
 
 
 def _check_parent(path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from noiseproof.files.destination import ask_force, check_folder, check_ours
 from noiseproof.files.manifest import write_manifest
-from noiseproof.files.part import explained, part, sync
+from noiseproof.files.part import aside, explained, part, sync
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -39,20 +39,23 @@ def replacing(
             for name in names:
                 sync(Path(root, name))
             sync(Path(root))
-        if outdated is not None:
-            outdated.unlink(missing_ok=True)
-        if os.path.lexists(folder):
-            ask_force(folder, force)  # another process may have been quicker
-            made.chmod(folder.stat().st_mode & 0o777)
-            exchange(made, folder)
-            try:
-                check_ours(made, folder)  # something may have come since the first check
-            except BaseException:
-                exchange(made, folder)
-                raise
-        else:
-            made.rename(folder)
+        with aside(outdated):
+            _take_place(made, folder, force)
         sync(folder.absolute().parent)
+
+
+def _take_place(made: Path, folder: Path, force: bool) -> None:
+    if not os.path.lexists(folder):
+        made.rename(folder)
+        return
+    ask_force(folder, force)  # another process may have been quicker
+    made.chmod(folder.stat().st_mode & 0o777)
+    exchange(made, folder)
+    try:
+        check_ours(made, folder)  # something may have come since the first check
+    except BaseException:
+        exchange(made, folder)
+        raise
 
 
 def exchange(one: Path, other: Path) -> None:
@@ -63,14 +66,14 @@ def exchange(one: Path, other: Path) -> None:
     """
     if _exchange_at_once(one, other):
         return
-    aside = one.with_suffix(".old")
-    other.rename(aside)
+    old = one.with_suffix(".old")
+    other.rename(old)
     try:
         one.rename(other)
     except BaseException:
-        aside.rename(other)
+        old.rename(other)
         raise
-    aside.rename(one)
+    old.rename(one)
 
 
 def _exchange_at_once(one: Path, other: Path) -> bool:

@@ -56,6 +56,21 @@ def part(path: Path, *, folder: bool = False) -> Iterator[tuple[Path, int]]:
         remove(made)
 
 
+@contextmanager
+def aside(path: Path | None) -> Iterator[None]:
+    """Take a file away; it comes back where the block fails, and is removed where it succeeds."""
+    if path is None or not os.path.lexists(path):
+        yield
+        return
+    with part(path) as (kept, _):
+        os.replace(path, kept)
+        try:
+            yield
+        except BaseException:
+            os.replace(kept, path)
+            raise
+
+
 def _make(path: Path, folder: bool) -> tuple[Path, int]:
     while True:
         made = path.with_name(f"{_prefix(path)}{secrets.token_hex(4)}.part")

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from noiseproof.files.destination import ask_force
-from noiseproof.files.part import clean, explained, make_folder, part, sync
+from noiseproof.files.part import aside, clean, explained, make_folder, part, sync
 
 Content = str | bytes | memoryview | Callable[[BinaryIO], object]
 
@@ -23,9 +23,8 @@ def write(
         force: replace what is there by then; otherwise that is an error, and it is left alone.
         outdated: a file about the old one, which goes just before the new one takes its place.
     """
-    with writing(Path(path), content, force):
-        if outdated is not None:
-            outdated.unlink(missing_ok=True)
+    with ExitStack() as stack, writing(Path(path), content, force):
+        stack.enter_context(aside(outdated))  # until the new file has taken its place
 
 
 @contextmanager

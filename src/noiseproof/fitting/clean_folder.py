@@ -40,7 +40,7 @@ def clean_folder(
         )
     if linked := next((p for p in path.iterdir() if p.is_symlink() and p.is_dir()), None):
         raise ParameterError(f"{linked} is a link to a folder: put the folder itself in its place")
-    files.check_folder(out, force)
+    files.check_folder(out, force, (reviewed, fit))
     samples = read_image_folder(path, SIDE, labelled=True)
     codes, classes = encode(samples.labels, samples.name)
     names = list(samples.rows or ())
