@@ -170,6 +170,15 @@ def test_a_loss_with_a_forward_of_its_own_is_refused():
         RobustClassifier(Silent(), learner="linear").fit(np.eye(8), np.arange(8) % 2)
 
 
+@pytest.mark.parametrize("learner", ["auto", "hidden"])
+@pytest.mark.parametrize("loss", ["UnitLogits(CE, tau=0.5)", "MAE + UnitLogits(CE, tau=0.5)"])
+def test_a_loss_that_sees_no_length_is_refused(loss, learner):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ParameterError, match="the direction of the logits alone"):
+        RobustClassifier(loss, learner=learner).fit(X, y)
+    assert RobustClassifier("EpsSoftmax(CE)").fit(X, y).score(X, y) > 0.9  # changes logits too
+
+
 def test_a_loss_that_is_not_what_its_text_says_is_refused():
     class Scaled(losses.Pointwise):
         k = 1.0

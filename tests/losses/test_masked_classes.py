@@ -113,3 +113,41 @@ def test_derivatives_in_scores_refuse_a_mask(loss):
     _, masked, y = problem(4)
     with pytest.raises(ParameterError, match="a score of -inf: leave its class out"):
         loss.derivatives(masked, y)
+
+
+class Entropic(nf.Pointwise, register=False):
+    """1 + u log u - u: bounded, but 0 * -inf where u is 0."""
+
+    def value(self, log_u):
+        return 1 + log_u.exp() * log_u - log_u.exp()
+
+
+class Plain(nf.Pointwise, register=False):
+    def value(self, log_u):
+        return 1 - log_u.exp()
+
+    def prepare(self):
+        """Leave out what a Pointwise prepares."""
+
+
+@pytest.mark.parametrize("rows", [4, 400])
+@pytest.mark.parametrize("options", [{}, {"label_smoothing": 0.1}, {"reduction": "sum"}])
+@pytest.mark.parametrize("kind", [Entropic, Plain])
+def test_a_users_bounded_loss_need_not_bear_infinity(kind, options, rows):
+    for loss in (kind(**options), 2 * kind() + nf.MAE()):
+        z = torch.zeros(rows, 5)
+        z[:, 2] = -torch.inf
+        z[0, 1] = 3e38
+        z.requires_grad_()
+        value = loss(z, torch.zeros(rows, dtype=torch.long))
+        value.backward()
+        assert value.isfinite()
+        assert z.grad.isfinite().all()
+
+
+def test_bounded_losses_take_a_probability_of_zero_as_it_is():
+    """Which saves small batches an operation."""
+    found = [loss for loss in (*CENTRAL, *SUMS) if isinstance(loss, nf.Pointwise)]
+    assert len(found) > 5
+    for loss in found:
+        assert loss.takes_zero == loss.bounded, loss

@@ -350,9 +350,11 @@ def test_a_test_label_that_is_no_class_is_named():
 
 
 def test_repeated_rows_and_those_under_two_labels_are_counted():
-    X = np.array([[1, 2], [1, 2], [3, 4], [3, 4], [5, 6]], np.float32)
+    X = np.array([[1, 2], [1, 2], [3, 0], [3, 0], [5, 6]], np.float32)
     y = np.array([0, 1, 0, 0, 1])
-    for inputs in (X, pd.DataFrame(X), X.astype(np.uint8).reshape(5, 1, 1, 2)):
+    signed = np.where(X == 0, np.array([[0.0], [0.0], [0.0], [-0.0], [0.0]]), X)
+    pictures = X.astype(np.uint8).reshape(5, 1, 1, 2)
+    for inputs in (X, pd.DataFrame(X), signed, pd.DataFrame(signed), pictures):
         found = check(Samples("x", inputs), y, Classes(("a", "b"), "text"), 7)
         assert (found.repeated, found.conflicting, found.unlabelled) == (4, 2, 7)
         assert found.counts == (3, 2)

@@ -165,6 +165,15 @@ class Humped(Pointwise, register=False):
         return -((log_u.exp() - 0.2) ** 2)
 
 
+def test_what_is_completely_asymmetric_tolerates_all_symmetric_noise():
+    """The ratio of this sum is a bound below 1; on two classes it tolerates more."""
+    found = audit("AGCE(a=1, q=3) + AUL(a=1.2, p=3)", 2, "symmetric:0.499")
+    assert found.completely_asymmetric
+    assert found.tolerant
+    assert found.max_symmetric_rate == 0.5
+    assert found.verdict.startswith("tolerates all symmetric noise below 0.5 with 2 classes")
+
+
 def test_a_users_losses():
     found = audit(AMSE())
     assert found.ratio is None

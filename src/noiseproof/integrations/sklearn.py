@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Any, Self
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
 
 from noiseproof.extras import need
@@ -25,7 +26,7 @@ from noiseproof.learn.learner import Problem, Task
 from noiseproof.learn.learners import Learner, registry
 from noiseproof.learn.training import train_all
 from noiseproof.learn.treat import PLAIN
-from noiseproof.losses import Loss
+from noiseproof.losses import Loss, WeightedSum
 from noiseproof.losses.expression import as_loss
 from noiseproof.losses.own import is_same
 from noiseproof.losses.parameter import Interval, checked
@@ -176,6 +177,12 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"loss: it is not what its text {str(loss)!r} builds, which learners are given: "
                 "what changes it has to be a parameter, as in a: float = nf.parameter(default=1)"
             )
+        for term in loss.losses if isinstance(loss, WeightedSum) else (loss,):
+            if term.transforms and _sees_no_length(term, len(self.classes_)):
+                raise ParameterError(
+                    f"loss: {term} sees the direction of the logits alone, and a learner's "
+                    "probabilities depend on their length; train a network with it"
+                )
         strength = Interval(at_least=0)
         setting = kind().with_loss(str(loss))
         if setting is None:
@@ -239,6 +246,13 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _sees_no_length(loss: Loss, classes: int) -> bool:
+    """Return whether logits twice as long have the same loss: to such a loss all decay is free."""
+    z = torch.linspace(-2, 2, 8 * classes, dtype=torch.float64).square().view(classes, 8).t()
+    short, long = loss.class_rows(z), loss.class_rows(2 * z)
+    return torch.allclose(short, long, rtol=1e-9) and not torch.allclose(short, short[:1])
 
 
 def _validated(estimator: Any, *given: Any, **options: Any) -> Any:

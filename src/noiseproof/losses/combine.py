@@ -219,6 +219,11 @@ class PointwiseSum(WeightedSum, Pointwise, register=False):
         return isinstance(term, Pointwise) and not term.transforms
 
     @property
+    def takes_zero(self) -> bool:
+        """Whether every term does."""
+        return all(term.takes_zero for term in self.losses)
+
+    @property
     def infinite(self) -> bool:  # type: ignore[override]
         """Whether every term is."""
         return all(term.infinite for term in self.losses)

@@ -60,6 +60,14 @@ class RowLoss(Loss, register=False):
         return rows.detach(), c, tuple(ds)
 
     @property
+    def takes_zero(self) -> bool:
+        """Whether the formula and its slope in log u are right where log u is -inf, as it stands.
+
+        If not, log u is bounded from below first.
+        """
+        return False
+
+    @property
     def along_dim_1(self) -> bool:
         """Rows and planes alike, unless the logits are changed first."""
         return not self.transforms
@@ -86,7 +94,7 @@ class RowLoss(Loss, register=False):
         log_p = torch.log_softmax(z, 1, compute_dtype(z))
         scale = 1 / z.shape[0] if self.reduction == "mean" else 1.0
         if not self.statistics and self.reduction != "none" and z.numel() <= kernels.TINY:
-            near = self.bounded or kernels.is_near(log_p)  # a bounded l takes -inf as it is
+            near = self.takes_zero or kernels.is_near(log_p)
             values = self.from_row(log_p, (), z.shape[1]) if near else None
             return None if values is None else kernels.sum_of_labels(values, target, scale)
         rows = self._few_losses(log_p, target)
@@ -101,7 +109,7 @@ class RowLoss(Loss, register=False):
             return None
         statistics = self.statistics
         if not statistics:
-            near = self.bounded or kernels.is_near(log_u)
+            near = self.takes_zero or kernels.is_near(log_u)
             return self.from_row(log_u, (), log_p.shape[1]) if near else None
         if not kernels.is_near(log_p):
             return None
@@ -115,9 +123,8 @@ class RowLoss(Loss, register=False):
             log_u = log_p.gather(-1, index)
             if self.infinite:
                 log_u = torch.where(z.gather(-1, index) == -torch.inf, log_u, finite(log_u))
-            elif not self.bounded:
-                # A bounded l takes -inf for what it is, and small batches notice an operation.
-                log_u = finite(log_u)
+            elif not self.takes_zero:
+                log_u = finite(log_u)  # small batches notice an operation
             return self.from_row(log_u, (), z.shape[1])
         log_p = finite(log_p)
         part = (z != -torch.inf).scatter(-1, index, 1)  # jit.trace knows no scatter of True
@@ -164,6 +171,7 @@ class Pointwise(RowLoss, register=False):
     """
 
     statistics: ClassVar[Sequence[Summand]] = ()
+    _takes_zero = False
 
     def __init_subclass__(cls, register: bool = True, **kwargs: Any) -> None:
         # What was said of a parent's formula is not true of another one.
@@ -211,6 +219,17 @@ class Pointwise(RowLoss, register=False):
                 f"{name}: value(log_u) of one number depends on the others, or on chance: it has "
                 "to act on each element by itself, and a loss that draws has random = True"
             )
+        self._takes_zero = self.bounded and self._is_right_at_zero()
+
+    def _is_right_at_zero(self) -> bool:
+        zero = torch.tensor([-torch.inf], dtype=torch.float32, device="cpu")
+        value, slope, _ = RowLoss.with_slopes(self, zero, (), 0)
+        return bool(torch.isfinite(value).all() and torch.isfinite(slope).all())
+
+    @property
+    def takes_zero(self) -> bool:
+        """Whether l and its slope at log u = -inf are numbers, as they are not of u log u."""
+        return self._takes_zero
 
     @property
     def closed_form(self) -> bool:

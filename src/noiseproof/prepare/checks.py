@@ -116,6 +116,8 @@ def hashes(samples: Samples) -> NDArray[np.uint64]:
     inputs: Any = samples.inputs
     if samples.kind == "table":
         plain = inputs.astype(_without_masks(inputs))
+        for name in plain.select_dtypes("floating"):
+            plain[name] = plain[name] + 0  # of -0 the bits of 0
         try:
             return np.asarray(pd.util.hash_pandas_object(plain, index=False), dtype=np.uint64)
         except TypeError:  # a column of lists

@@ -46,7 +46,8 @@ class Audit:
         calibrated: whether H- > H for all eta != 1/2, in the binary case.
         excess_risk_constant: 2 / (l(0) - l(1)); a bound where completely asymmetric (Theorem 2).
         max_symmetric_rate: the largest symmetric noise rate tolerated, (K-1) r / (1 + (K-1) r);
-            (K-1)/K itself is not. Measured to 1e-3 where r is not known.
+            (K-1)/K itself is not. Measured to 1e-3 where r is not known. Where the slope of l is
+            not least at u = 1 and largest at u = 0, as with some sums, there may be more.
         noise: the noise as text, or what its matrix says of itself.
         clean_level: c, the least over classes, as the options below weigh the labels.
         class_weights: the loss's own. They make the noise seem worse for light classes: with a
@@ -159,6 +160,7 @@ def audit(
     pointwise = is_pointwise(formula)
     sees = sees_labels(formula, K)
     ratio = _or_none(asymmetry_ratio, formula) if sees else None
+    completely = sees and is_completely_asymmetric(formula, K)
     rows = margins(loss, ratio, T) if T is not None else ()
     if not sees:
         rows = tuple(dataclasses.replace(m, margin=None, tolerated=False) for m in rows)
@@ -173,10 +175,10 @@ def audit(
         bounded=is_bounded(formula, K),
         ratio=ratio,
         strict_ratio=_or_none(lambda loss: asymmetry_ratio(loss, strict=True), formula),
-        completely_asymmetric=sees and is_completely_asymmetric(formula, K),
+        completely_asymmetric=completely,
         calibrated=calibration(formula).calibrated if pointwise else None,
         excess_risk_constant=excess_risk_constant(formula) if pointwise else None,
-        max_symmetric_rate=largest_symmetric_rate(loss, K) if sees else 0.0,
+        max_symmetric_rate=largest_symmetric_rate(loss, K, completely) if sees else 0.0,
         noise=noise_text,
         clean_level=min((m.clean_level for m in rows), default=None),
         class_weights=None if loss.weight is None else tuple(loss.weight.tolist()),

@@ -71,13 +71,20 @@ def symmetric_rate_of(loss: Loss, ratio: float, classes: int) -> float:
     return min(bound, max(0.0, (bound - s * (classes - 1) / classes) / (1 - s)))
 
 
-def largest_symmetric_rate(loss: Loss, classes: int) -> float:
+def largest_symmetric_rate(loss: Loss, classes: int, completely: bool) -> float:
     """Return the largest symmetric noise rate on which ``loss`` is asymmetric.
 
     By the asymmetry ratio of its pointwise terms, since on symmetric noise a symmetric term that
     is asymmetric at all is so whatever the rate below (K-1)/K; for other losses by bisection, to
     1e-3.
+
+    Args:
+        loss: any loss, with its options.
+        classes: K.
+        completely: whether its formula is completely asymmetric.
     """
+    if completely:
+        return symmetric_rate_of(loss, 1.0, classes)
     others, pointwise = split(without_options(loss))
     even = np.full(classes, 1.0)
     even[0] = 2.0
