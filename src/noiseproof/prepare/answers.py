@@ -30,7 +30,7 @@ from noiseproof.prepare.inputs import (
     warn_of_another_order,
     warn_of_other_numbers,
 )
-from noiseproof.prepare.items import items, names, numbered, varies
+from noiseproof.prepare.items import items, named_items, names, numbered, varies
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import split_label
@@ -113,8 +113,10 @@ def read_long(
     if key is None and frame.shape[1] == 0:
         raise DataError(f"{where}: no column tells which item an answer is about; name it: --item")
     groups = table.groups
-    told = frame if key is None else key.to_frame(item)
-    of, first = items(told if groups is None or key is not None else _marked(told, groups))
+    if key is not None:
+        of, first = named_items(key.to_frame(item))
+    else:
+        of, first = items(frame if groups is None else _marked(frame, groups))
     if groups is not None:
         if (groups.codes != groups.codes[first[of]]).any():
             by = f", by column {groups.name!r}" if groups.name else ""

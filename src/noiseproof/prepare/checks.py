@@ -10,6 +10,7 @@ from scipy import sparse
 from noiseproof.data.gaps import GAPS
 from noiseproof.noise import stream
 from noiseproof.prepare.classes import Classes, Codes
+from noiseproof.prepare.kinds import as_read
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import counted
@@ -110,31 +111,14 @@ def _repeats(hashes: NDArray[np.uint64], codes: Codes) -> tuple[int, int]:
 
 
 def hashes(samples: Samples) -> NDArray[np.uint64]:
-    """Return a number for each row, the same for equal rows."""
+    """Return a number for each row, the same for rows that are read alike."""
     import pandas as pd
 
     inputs: Any = samples.inputs
     if samples.kind == "table":
-        plain = inputs.astype(_without_masks(inputs))
-        for name in plain.select_dtypes("floating"):
-            plain[name] = plain[name] + 0  # of -0 the bits of 0
-        try:
-            return np.asarray(pd.util.hash_pandas_object(plain, index=False), dtype=np.uint64)
-        except TypeError:  # a column of lists
-            plain = plain.map(hashable)
-            return np.asarray(pd.util.hash_pandas_object(plain, index=False), dtype=np.uint64)
+        plain = inputs.astype(_without_masks(inputs)).apply(as_read)
+        return np.asarray(pd.util.hash_pandas_object(plain, index=False), dtype=np.uint64)
     return row_hashes(inputs)
-
-
-def hashable(value: Any) -> Any:
-    """Return a list, an array or a dict as text; other values as they are."""
-    if isinstance(value, set):
-        return repr(sorted(map(repr, value)))  # the order of a set is chance
-    try:
-        hash(value)
-        return value
-    except TypeError:
-        return repr(value.tolist() if isinstance(value, np.ndarray) else value)
 
 
 def _without_masks(frame: Any) -> dict[str, str]:

@@ -4,26 +4,21 @@ from typing import Any
 
 import numpy as np
 
-from noiseproof.prepare.checks import hashable
 from noiseproof.prepare.classes import Codes
+from noiseproof.prepare.kinds import as_read
 from noiseproof.prepare.values import as_text, text_of, with_gaps
 
 
 def items(frame: Any) -> tuple[Codes, Codes]:
-    """Return the item of each row, equal rows being one item, and the first row of each item."""
-    halves = [name for name in frame if frame[name].dtype == np.float16]
-    frame = frame.astype(dict.fromkeys(halves, np.float32))  # pandas groups no others
-    try:
-        of = _numbers(frame)
-    except TypeError:  # a column of lists
-        of = _numbers(frame.map(hashable))
-    _, first, of = np.unique(of, return_index=True, return_inverse=True)
-    return of.astype(np.int64), first.astype(np.int64)
+    """Return the item of each row, and the first row of each item: rows read alike are one."""
+    return named_items(frame.apply(as_read))
 
 
-def _numbers(frame: Any) -> Codes:
+def named_items(frame: Any) -> tuple[Codes, Codes]:
+    """Return the item of each row, and the first row of each item: equal rows are one."""
     groups = frame.groupby(list(frame.columns), dropna=False, sort=False, observed=True)
-    return np.asarray(groups.ngroup(), dtype=np.int64)
+    _, first, of = np.unique(np.asarray(groups.ngroup()), return_index=True, return_inverse=True)
+    return of.astype(np.int64), first.astype(np.int64)
 
 
 def numbered(frame: Any) -> tuple[str, ...]:
@@ -51,11 +46,11 @@ def names(column: Any) -> Any:
     """Return the names of items or annotators as texts; missing where they are blank.
 
     >>> import pandas as pd
-    >>> names(pd.Series([7.0, "ann", " ", None, b"bob"])).tolist()
+    >>> names(pd.Series([7.0, "ann ", " ", None, b"bob"])).tolist()
     ['7', 'ann', None, None, 'bob']
     """
     import pandas as pd
 
     missing = column.isna()
-    texts = [None if m else text_of(v) for v, m in zip(column, missing, strict=True)]
-    return pd.Series([text if text and text.strip() else None for text in texts], dtype=object)
+    texts = [None if m else text_of(v).strip() for v, m in zip(column, missing, strict=True)]
+    return pd.Series([text or None for text in texts], dtype=object)

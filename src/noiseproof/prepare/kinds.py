@@ -13,8 +13,10 @@ from noiseproof.prepare.columns import Category, Column, Date, Number
 from noiseproof.prepare.notes import Notes, shortlist
 from noiseproof.prepare.values import (
     DECORATED,
+    as_days,
     as_numbers,
     as_text,
+    hashable,
     is_bytes,
     is_date,
     is_gap,
@@ -113,18 +115,13 @@ def _object(name: str, column: Any, notes: Notes, marks: bool) -> Column | Words
     codes, texts = as_text(column)
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     values, rows = pd.Series(texts, dtype=object), int(counts.sum())
-    gaps = is_gap(values)
-    filled = max(1, int(counts[~gaps].sum()))
-    numbers, dates = ~np.isnan(as_numbers(values)), is_date(values).to_numpy(bool)
-    written = Amounts.of(texts, counts, ALIKE * filled) if marks else None
-    most = max(counts[numbers].sum(), counts[dates].sum())
-    if gaps.any() and (most >= ALIKE * filled or written is not None):
+    gaps, (kind, written) = is_gap(values), _look(values, counts, marks)
+    if gaps.any() and kind is not Category:
         listed = shortlist(repr(text) for text in values[gaps])
         notes.add("marks that are taken as missing", f"{name} ({listed})")
-    plain = written is None or bool(written.unit)
-    if plain and counts[numbers].sum() >= ALIKE * filled:
+    if kind is Number and written is None:
         return _number(name, column)
-    if counts[dates].sum() >= ALIKE * filled:
+    if kind is Date:
         return _date(name, column, which_first(values))
     if written is not None:
         example = next(text for text in texts if np.isfinite(written.read(pd.Series([text]))[0]))
@@ -146,6 +143,59 @@ def _object(name: str, column: Any, notes: Notes, marks: bool) -> Column | Words
     if different >= NAMES:
         raise _Useless("a name for each row")
     return _category(name, texts, counts, len(column), notes)
+
+
+def _look(
+    values: Any, counts: NDArray[np.int64], marks: bool
+) -> tuple[type[Column], Amounts | None]:
+    """Return what texts, each seen so often, look like, and how amounts among them are written."""
+    enough = ALIKE * max(1, int(counts[~is_gap(values)].sum()))
+    written = Amounts.of(list(values), counts, enough) if marks else None
+    plain = written is None or bool(written.unit)
+    if plain and counts[~np.isnan(as_numbers(values))].sum() >= enough:
+        return Number, None
+    if counts[is_date(values).to_numpy(bool)].sum() >= enough:
+        return Date, None
+    return Category if written is None else Number, written
+
+
+def as_read(column: Any) -> Any:
+    """Return a column in which values that are read alike are equal, however they are written.
+
+    Numbers, dates and times stay as they are, and other values become texts: without spaces at the
+    ends, 1.50 as 1.5 where most are numbers, 2020/1/5 as 2020-01-05 where most are dates.
+
+    >>> import pandas as pd
+    >>> as_read(pd.Series(["1.50", " 1.5", "?", "2"])).tolist()
+    ['1.5', '1.5', None, '2.0']
+    """
+    import pandas as pd
+
+    column = with_gaps(column)
+    if column.dtype.kind in "biufcmM":
+        # pandas groups no halves; of -0 the bits are those of 0.
+        column = column.astype(np.float32) if column.dtype == np.float16 else column
+        return column + 0 if column.dtype.kind == "f" else column
+    if column.dtype == object:
+        column = column.map(hashable, na_action="ignore")
+    codes, texts = as_text(column)
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    values = pd.Series(texts, dtype=object)
+    kind, written = _look(values, counts, marks=True)
+    found = np.full(len(texts), np.nan)
+    if written is not None:
+        found = written.read(values)
+    elif kind is Number:
+        found = as_numbers(values)
+    elif kind is Date:
+        found = as_days(values, which_first(values))
+    # Beyond this, different integers are the same float.
+    known, gaps = np.abs(found) < 2**53, is_gap(values) & (kind is not Category)
+    read = [
+        None if gap else str(float(number) + 0) if sure else text
+        for text, number, sure, gap in zip(texts, found, known, gaps, strict=True)
+    ]
+    return pd.Series(np.array([*read, None], object)[codes], index=column.index, dtype=object)
 
 
 def _category(

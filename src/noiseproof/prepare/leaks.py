@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from noiseproof.prepare.classes import Codes
+from noiseproof.prepare.kinds import as_read
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 
@@ -54,10 +55,7 @@ def _tells(column: Any, codes: Codes) -> bool:
 
     for rows in (ROWS, len(codes)):
         part = codes[:rows]
-        try:
-            values, _ = pd.factorize(column.iloc[:rows], use_na_sentinel=False)
-        except TypeError:  # of lists
-            return False
+        values, _ = pd.factorize(as_read(column.iloc[:rows]), use_na_sentinel=False)
         pairs = np.unique(np.stack([values, part]), axis=1).shape[1]
         if not pairs == len(np.unique(values)) == len(np.unique(part)):
             return False

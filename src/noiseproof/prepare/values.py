@@ -148,6 +148,17 @@ def text_of(value: Any) -> str:
     return hex(value) if isinstance(value, int) and abs(value) >= LONGEST else str(value)
 
 
+def hashable(value: Any) -> Any:
+    """Return a list, an array or a dict as text; other values as they are."""
+    if isinstance(value, set):
+        return repr(sorted(map(repr, value)))  # the order of a set is chance
+    try:
+        hash(value)
+        return value
+    except TypeError:
+        return repr(value.tolist() if isinstance(value, np.ndarray) else value)
+
+
 def is_bytes(column: Any) -> NDArray[np.bool_]:
     """Return where a column holds bytes that are not UTF-8."""
     return np.array([isinstance(v, bytes) and not _is_utf8(v) for v in column], dtype=bool)
