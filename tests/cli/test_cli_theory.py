@@ -83,6 +83,10 @@ def test_no_command_prints_the_help(capsys):
     assert code == 0
     assert "audit" in out
     assert "figure" in out
+    for group, command in (("bench", "leaderboard"), ("data", "verify")):
+        code, out, err = run(capsys, group)
+        assert (code, err) == (0, "")
+        assert f"\n  {command} " in out
 
 
 def test_interrupted_says_so_and_leaves_nothing(tmp_path):

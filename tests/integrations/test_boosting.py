@@ -305,6 +305,7 @@ def test_a_negative_weight_is_named_by_metrics_too():
         ([0, 1], [[1.0, 2.0], [3.0]], None),
         ([0, 1], np.zeros((2, 2, 2)), None),
         ([0, 1], np.zeros((2, 0)), None),
+        ([0, 0], np.zeros((2, 1)), None),
         (["a", "b"], [2.0, -3.0], None),
         ([0, 1], [2.0, -3.0], 2.0),
         ([0, 1], [2.0, -3.0], ["a", "b"]),

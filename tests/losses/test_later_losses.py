@@ -153,3 +153,4 @@ def test_settings_and_the_penalty_of_anl():
     layer = nn.Linear(2, 2, bias=False)
     nn.init.constant_(layer.weight, -3.0)
     assert float(l1_penalty(layer).detach()) == 12
+    assert float(l1_penalty(nn.ReLU())) == 0

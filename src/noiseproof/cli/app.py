@@ -63,3 +63,15 @@ def help_by_default(
         raise typer.Exit
     if context.invoked_subcommand is None:
         show_text(context.get_help())
+
+
+def new_group(name: str, about: str) -> typer.Typer:
+    """Return a group of commands, which shows its help if none of them is named."""
+    group = typer.Typer(help=about, callback=_help_of_group, invoke_without_command=True)
+    app.add_typer(group, name=name)
+    return group
+
+
+def _help_of_group(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        show_text(context.get_help())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noiseproof.cli.app import app, print_json, show, warn
+from noiseproof.cli.app import new_group, print_json, show, warn
 from noiseproof.cli.experiment import DataOption, QuietOption
 from noiseproof.cli.options import JsonOption
 from noiseproof.cli.selecting import selecting
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from noiseproof.bench.status import Status
     from noiseproof.results import Store
 
-group = typer.Typer(help="Run the paper's tables and show the results.", no_args_is_help=True)
-app.add_typer(group, name="bench")
+group = new_group("bench", "Run the paper's tables and show the results.")
 
 DEFAULT = ("digits-symmetric", "digits-asymmetric")
 

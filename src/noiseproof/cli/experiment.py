@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noiseproof.cli.app import app, print_json, show, show_text
+from noiseproof.cli.app import app, new_group, print_json, show, show_text
 from noiseproof.cli.options import JsonOption, SeedOption
 from noiseproof.errors import DataError, NoiseproofError, ParameterError
 from noiseproof.progress import counted, on_terminal
@@ -167,8 +167,7 @@ def _numbers(option: str, text: str | None, kind: type[int] | type[float]) -> An
         raise ParameterError(f"--{option}: expected numbers and commas, got {text!r}") from None
 
 
-group = typer.Typer(help="List, fetch and verify data sets.", no_args_is_help=True)
-app.add_typer(group, name="data")
+group = new_group("data", "List, fetch and verify data sets.")
 
 
 @group.command("list")

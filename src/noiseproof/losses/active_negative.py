@@ -121,4 +121,5 @@ def l1_penalty(module: nn.Module) -> Tensor:
     >>> l1_penalty(nn.Linear(2, 2)).ndim
     0
     """
-    return torch.stack([p.abs().sum() for p in module.parameters()]).sum()
+    parts = [p.abs().sum() for p in module.parameters()]
+    return torch.stack(parts).sum() if parts else torch.zeros(())

@@ -39,7 +39,8 @@ def as_scores(scores: Any) -> Any:
         array = np.asarray(scores)
     except ValueError:
         raise ShapeError("expected scores (N, K) or (N,), got rows of different lengths") from None
-    if array.dtype.kind not in "fiub" or array.ndim not in (1, 2) or 0 in array.shape[1:]:
+    fits = array.ndim == 1 or (array.ndim == 2 and array.shape[1] > 1)
+    if array.dtype.kind not in "fiub" or not fits:
         raise ShapeError(
             f"expected scores (N, K) or (N,), got {array.dtype} of shape {array.shape}"
         )
