@@ -41,8 +41,13 @@ def check_array(stream: IO[bytes], size: int) -> None:
         raise ValueError("it is shorter than its head says")
 
 
-def check_archive(archive: zipfile.ZipFile) -> None:
-    """Raise an error if an array of an ``.npz`` is said to be larger than its file."""
+def check_archive(archive: zipfile.ZipFile, size: int) -> None:
+    """Raise an error if the arrays of an ``.npz`` of a size are said to be larger than it is.
+
+    Arrays that overlap are: a small file would be many large ones.
+    """
+    if sum(part.compress_size for part in archive.infolist()) > size:
+        raise ValueError("its arrays overlap")
     for part in archive.infolist():
         with archive.open(part) as stream:
             check_array(stream, part.file_size)

@@ -76,7 +76,7 @@ def read_arrays(path: Path) -> dict[str, Array]:
             if not isinstance(file, np.lib.npyio.NpzFile):
                 raise ValueError("one array")
             with zipfile.ZipFile(stream) as archive:
-                check_archive(archive)
+                check_archive(archive, path.stat().st_size)
             members = {name: file[name] for name in file.files}
     except UNREADABLE as error:
         reason = str(error).partition("\n")[0].partition(" when allow_pickle")[0]

@@ -60,7 +60,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
                 # We never compress, and a compressed file could unpack to any size.
                 if part.compress_type != zipfile.ZIP_STORED:
                     raise ValueError(f"{path.name} is compressed")
-            check_archive(archive)
+            check_archive(archive, path.stat().st_size)
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except UNREADABLE as error:

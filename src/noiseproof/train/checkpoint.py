@@ -131,8 +131,12 @@ def read_tensors(path: Path, device: torch.device | str = "cpu") -> State | None
     buffer = io.BytesIO(path.read_bytes())
     try:
         with zipfile.ZipFile(buffer) as file:
-            packed = any(part.compress_type != zipfile.ZIP_STORED for part in file.infolist())
-            if packed or file.testzip() is not None:  # torch packs nothing: it may be a bomb
+            parts = file.infolist()
+            packed = any(part.compress_type != zipfile.ZIP_STORED for part in parts)
+            overlap = sum(part.file_size for part in parts) > buffer.getbuffer().nbytes
+            if packed or overlap:  # torch does neither: it may be a bomb
+                return None
+            if file.testzip() is not None:
                 return None
         buffer.seek(0)
         with warnings.catch_warnings():
