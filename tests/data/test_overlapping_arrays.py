@@ -7,6 +7,7 @@ import zlib
 
 import numpy as np
 import pytest
+import torch
 
 from noiseproof.data.npz import read_npz
 from noiseproof.errors import DataError
@@ -44,9 +45,19 @@ def test_arrays_that_overlap_are_refused(tmp_path):
         assert sum(part.file_size for part in archive.infolist()) > 5 * path.stat().st_size
     with pytest.raises(ValueError, match=r"a.npz: its arrays overlap"):
         read_arrays(path)
-    assert read_tensors(path) is None
     with pytest.raises(DataError, match=r"cannot be read as .npz \(its arrays overlap\)"):
         read_npz(path)
+
+
+def test_weights_that_overlap_are_refused(tmp_path):
+    path = tmp_path / "w.pt"
+    torch.save({"w": torch.zeros(1000)}, path)
+    assert read_tensors(path)["w"].shape == (1000,)
+    with zipfile.ZipFile(path, "a") as archive:  # which writes each name where it is said to be
+        archive.filelist += 9 * [max(archive.infolist(), key=lambda part: part.file_size)]
+        archive._didModify = True
+    assert torch.load(path)["w"].shape == (1000,)
+    assert read_tensors(path) is None
 
 
 def test_many_small_arrays_are_fine(tmp_path):
