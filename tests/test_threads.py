@@ -118,3 +118,59 @@ def test_what_was_called_before_a_fork_works_in_the_child():
         [sys.executable, "-W", "ignore", "-c", FORK], capture_output=True, text=True, timeout=90
     )
     assert made.returncode == 0, made.stderr[-2000:]
+
+
+#: A process that forks while another of its threads is at work, and while it is itself.
+FORK_INSIDE = """
+import os, sys, threading, signal, torch, numpy
+from threadpoolctl import threadpool_info
+from noiseproof.parallel import one_thread
+torch.set_num_threads(2)
+def settings():
+    found = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    thread = threading.Thread(target=lambda: found.append(torch.get_num_threads()))
+    thread.start()
+    thread.join()
+    return [*found, torch.get_num_threads()]
+before = settings()
+inside, leave = threading.Event(), threading.Event()
+def work():
+    with one_thread():
+        inside.set()
+        leave.wait(60)
+def child_has(expected, then=None):
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        same = settings() == expected
+        with one_thread():
+            same &= set(settings()) == {1}
+        same &= settings() == expected
+        if then is not None:
+            same &= then()
+        os._exit(not same)
+    assert os.waitpid(child, 0)[1] == 0
+thread = threading.Thread(target=work)
+thread.start()
+inside.wait(60)
+child_has(before)
+with one_thread():
+    pass
+leave.set()
+thread.join()
+assert settings() == before
+limited = one_thread()
+limited.__enter__()
+child_has([1] * len(before), lambda: limited.__exit__(None, None, None) or settings() == before)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_forked_amid_the_work_of_other_threads_has_the_callers_settings():
+    made = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORK_INSIDE],
+        capture_output=True,
+        text=True,
+        timeout=90,
+    )
+    assert made.returncode == 0, made.stderr[-2000:]

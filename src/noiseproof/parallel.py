@@ -25,6 +25,8 @@ Result = TypeVar("Result")
 _lock = threading.Lock()
 _inside = 0
 _before: list[tuple[Any, int]] = []
+#: How many times the thread itself is inside.
+_own = threading.local()
 
 
 def cores() -> int:
@@ -48,18 +50,38 @@ def one_thread() -> Iterator[None]:
             blas = [each for each in pools.lib_controllers if each.user_api == "blas"]
             _before[:] = [(each, each.get_num_threads()) for each in blas]
         _inside += 1
+        _own.inside = _depth() + 1
     try:
         with one_torch_thread(), pools.limit(limits=1), np.errstate(under="ignore"):
             yield
     finally:
         with _lock:
             _inside -= 1
+            _own.inside = _depth() - 1
             # The limit restored what it had found: 1 where another thread was inside already, and
             # too many where another one still is.
             for library, number in _before:
                 library.set_num_threads(number if _inside == 0 else 1)
             with pools.limit(limits=None):  # else threadpoolctl takes this thread for in charge
                 pass
+
+
+def _depth() -> int:
+    return getattr(_own, "inside", 0)
+
+
+def _forget_other_threads() -> None:
+    """Leave, in a forked child, for the threads that the parent alone still has."""
+    global _lock, _inside
+    _lock = threading.Lock()
+    others, _inside = _inside - _depth(), _depth()
+    if others and _inside == 0:
+        for library, number in _before:
+            library.set_num_threads(number)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)
 
 
 def run(

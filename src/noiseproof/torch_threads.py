@@ -3,6 +3,7 @@
 torch has a number of threads for each thread of the process, and one for those that begin later.
 """
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,6 +45,23 @@ def one_torch_thread() -> Iterator[None]:
             _inside -= 1
             torch.set_num_threads(before)
             if before != (later := 1 if _inside else _later):
-                thread = threading.Thread(target=torch.set_num_threads, args=(later,))
-                thread.start()
-                thread.join()
+                _set_for_later_threads(later)
+
+
+def _set_for_later_threads(number: int) -> None:
+    thread = threading.Thread(target=torch.set_num_threads, args=(number,))
+    thread.start()
+    thread.join()
+
+
+def _forget_other_threads() -> None:
+    """Leave, in a forked child, for the threads that the parent alone still has."""
+    global _lock, _inside
+    _lock = threading.Lock()
+    others, _inside = _inside, int(getattr(_own, "inside", False))
+    if others and not _inside:
+        _set_for_later_threads(_later)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)
