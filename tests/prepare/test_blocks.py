@@ -452,32 +452,57 @@ def test_a_blank_line_is_a_row_where_a_column_is_alone(tmp_path, text, rows, end
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_a_field_without_a_name_is_the_name_of_its_row_or_one_line(tmp_path, separator):
-    """As R writes them, rows begin with it; a number may as well be a field at the end too many."""
+@pytest.mark.parametrize(
+    ("first", "read_as_names"),
+    [
+        ('"{}"', "all"),
+        ('"BRCA{}"', "all"),
+        ("{}", "all"),  # R's own numbers, without quotes
+        ("BRCA{}", "tabs"),  # a comma may be part of a text without quotes
+        ("BRCA", "none"),
+        ('"BRCA"', "none"),
+        ("7{}", "none"),  # as well a number, and a field too many at the end
+        ("0.{}", "none"),
+    ],
+)
+def test_a_field_without_a_name_is_the_name_of_its_row_or_one_line(
+    tmp_path, separator, first, read_as_names
+):
+    """As R writes them, rows begin with a name; every row, and each with its own."""
     header = separator.join(["x", "z", "y"])
-    for first, read_as_names in (
-        ('"1"', True),
-        ("BRCA1", True),
-        ('"BRCA1"', True),
-        ("1", False),
-        ("0.5", False),
-    ):
-        lines = [header, *(separator.join([first, f"{i}", "2.5", "ab"[i % 2]]) for i in range(9))]
-        (tmp_path / "a.csv").write_text("\n".join(lines))
-        if read_as_names:
-            samples = read(tmp_path / "a.csv", "y")
-            assert samples.inputs["x"].tolist() == list(range(9))
-            assert list(samples.labels) == list("ababababa")
-        else:
-            with pytest.raises(DataError, match="one field more than there are names"):
-                read(tmp_path / "a.csv", "y")
-        ends = [lines[0], *(line[: line.rindex(separator) + 1] for line in lines[1:])]
-        (tmp_path / "a.csv").write_text("\n".join(ends))  # the last field is empty, or none
-        if first == '"1"':
-            with pytest.raises(DataError, match="either the first or the last has no name"):
-                read(tmp_path / "a.csv", "z")
-        else:
-            assert list(read(tmp_path / "a.csv", "z").labels) == list(range(9))
-    lines = [header, *(separator.join([f"{i + 1}", f"{i}", "2.5", "ab"[i % 2]]) for i in range(9))]
-    (tmp_path / "a.csv").write_text("\n".join(lines))  # R's own numbers, without quotes
-    assert read(tmp_path / "a.csv", "y").inputs["x"].tolist() == list(range(9))
+    names = [first.format(i + 1) for i in range(9)]
+    rows = [separator.join([name, f"{i}", "2.5", "ab"[i % 2]]) for i, name in enumerate(names)]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join([header, *rows]))
+    if read_as_names == "all" or (read_as_names == "tabs" and separator == "\t"):
+        samples = read(path, "y")
+        assert samples.inputs["x"].tolist() == list(range(9))
+        assert list(samples.labels) == list("ababababa")
+        for at in range(2, 9):
+            ragged = [*rows[:at], rows[at].partition(separator)[2], *rows[at + 1 :]]
+            path.write_text("\n\n".join([header, *ragged]))
+            with pytest.raises(
+                DataError, match=f"4 fields in the first row, and 3 in line {2 * at + 3};"
+            ):
+                read(path, "y")
+    else:
+        with pytest.raises(DataError, match="one field more than there are names"):
+            read(path, "y")
+    ends = [row[: row.rindex(separator) + 1] for row in rows]
+    path.write_text("\n".join([header, *ends]))  # the last field is empty, or none
+    if first == '"{}"':
+        with pytest.raises(DataError, match="either the first or the last has no name"):
+            read(path, "z")
+    else:
+        assert list(read(path, "z").labels) == list(range(9))
+
+
+def test_a_field_too_many_in_the_first_row_shifts_no_other(tmp_path):
+    rows = ["red,cat,big,a remark", *["blue,dog,small", "red,cat,big"] * 10]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["colour,y,size", *rows]))
+    with pytest.raises(DataError, match="one field more"):
+        read(path, "y")
+    path.write_text("\n".join(["colour,y,size", '"red",cat,big,a remark', *rows[1:]]))
+    with pytest.raises(DataError, match="4 fields in the first row, and 3 in line 3;"):
+        read(path, "y")

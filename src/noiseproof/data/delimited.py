@@ -11,16 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noiseproof.data.blank_lines import blank_above, without_end
-from noiseproof.data.first_line import (
-    NAMED_ROW,
-    QUOTED_ROW,
-    check_ends,
-    check_names,
-    read_head,
-    separator_of,
-)
+from noiseproof.data.first_line import check_names, read_head, separator_of
 from noiseproof.data.gaps import NO_VALUE
 from noiseproof.data.labels import MARK, as_labels
+from noiseproof.data.row_names import check_all_names, check_ends, check_first_names
 from noiseproof.data.swallowed import LikeRows
 from noiseproof.data.watched import Watched, unpacked
 from noiseproof.errors import DataError
@@ -86,16 +80,10 @@ class Delimited:
                     first = next(frames, pd.DataFrame())
             except pd.errors.ParserWarning:  # more fields than names
                 continue
-            alone = row_names and len(first.columns) == 1 and separator != "\t"
-            if alone and not NAMED_ROW.match(text):  # else "Good film, really" would lose its start
-                raise DataError(
-                    f'{path}: one column, but rows of several fields; put "..." around each field'
-                )
-            if row_names and not QUOTED_ROW.match(text) and _are_no_names(first.index):
-                raise DataError(
-                    f"{path}: rows have one field more than there are names of columns, and the "
-                    "first is a number; name all columns in the first line"
-                )
+            if row_names and first.index.nlevels == 1:
+                check_first_names(text, first, separator, path)
+                with found._lines(newline="") as lines:
+                    check_all_names(lines, separator, len(first.columns), path)
             if first.index.nlevels == 1:
                 names, above = tuple(first.columns), blank_above(text)
                 return cls(path, encoding, separator, packed, names, row_names, above)
@@ -297,11 +285,6 @@ class Delimited:
         import pandas as pd
 
         return pd.concat(self.frames(texts=names, only=names), ignore_index=True)
-
-
-def _are_no_names(index: "pd.Index") -> bool:
-    """Return whether the first fields of two rows are numbers, other than R's 1 and 2."""
-    return index.dtype.kind in "iuf" and index.notna().all() and list(index) != [1, 2][: len(index)]
 
 
 def _is_mixed(blocks: list[Any]) -> bool:

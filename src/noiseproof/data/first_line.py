@@ -1,21 +1,15 @@
 """The first line of a text table: what separates its columns, and that it is one."""
 
-import csv
-import io
 import re
 from collections import Counter
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
+from noiseproof.data.row_names import NAMED_ROW
 from noiseproof.errors import DataError
 
 #: What may separate columns.
 MARKS = ",;\t"
-#: How R writes a table of one column: rows begin with a name in quotes that has no column.
-NAMED_ROW = re.compile(r'\s*+[^\r\n]++\r?\n"[^"\r\n]*"[,;\t]')
-#: Below the first line, a row that begins with a field in quotes.
-QUOTED_ROW = re.compile(r'\s*+[^\r\n]++[\r\n]++"')
 #: The names of the columns take no more bytes than this.
 HEADER = 1 << 26
 #: A table has no more columns than this, and of these no more have one name.
@@ -63,26 +57,6 @@ def check_names(text: str, separator: str, path: Path) -> None:
     name, count = max(names.items(), key=lambda pair: pair[1], default=("", 0))
     if count > ALIKE:
         raise DataError(f"{path}: {count:,} columns are called {name!r}; give each its own name")
-
-
-def check_ends(text: str, separator: str, path: Path) -> None:
-    """Raise DataError where rows may begin with a number that R gave them, or end in nothing.
-
-    Below the names of two columns, ``"1",0.5,`` is row 1 with an empty last field, or one of the
-    rows that all end in a comma.
-    """
-    if not QUOTED_ROW.match(text):
-        return
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    try:
-        names, row = islice(filter(None, lines), 2)
-    except (csv.Error, ValueError):  # a field too long for this module; one line
-        return
-    if len(row) == len(names) + 1 and row[0] == "1" and not row[-1]:
-        raise DataError(
-            f"{path}: rows have one field more than there are names of columns: either the first "
-            "or the last has no name; name all columns in the first line"
-        )
 
 
 def separator_of(text: str) -> str:
