@@ -4,6 +4,7 @@ import enum
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import torch
 from sklearn.model_selection import cross_val_predict
@@ -33,6 +34,7 @@ LABELS = {
     "names in a series": pd.Series(NAMES[GIVEN]),
     "an enumeration": [Animal(NAMES[label]) for label in GIVEN],
     "an array of one": np.array([Animal(NAMES[label]) for label in GIVEN], dtype=object),
+    "bytes": np.char.encode(NAMES[GIVEN], "utf-8"),
     "categories": pd.Series(NAMES[GIVEN]).astype("category"),
 }
 PROBABILITIES = {
@@ -44,6 +46,9 @@ PROBABILITIES = {
     "a frame in another order": pd.DataFrame(P, columns=NAMES)[["frog", "cat", "dog"]],
     "a frame of numbers in another order": pd.DataFrame(P)[[2, 0, 1]],
     "a frame as a file has it": pd.DataFrame(P, columns=["0", "1", "2"])[["2", "0", "1"]],
+    "a frame of floats in another order": pd.DataFrame(P, columns=[0.0, 1.0, 2.0])[[2.0, 0.0, 1.0]],
+    "a table of Arrow's in another order": pa.table({NAMES[k]: P[:, k] for k in (2, 0, 1)}),
+    "a frame of nullable numbers": pd.DataFrame(P).astype("Float64"),
     "a frame of other names": pd.DataFrame(P, columns=["p_cat", "p_dog", "p_frog"]),
     "a frame of mixed names": pd.DataFrame(P, columns=["a", 0, None]),
 }
@@ -138,3 +143,11 @@ def test_ties_for_the_first_class_do_not_depend_on_its_number(k):
         found = noise.estimate(np.argsort(order)[given], p[:, order])
         np.testing.assert_allclose(found.rate_interval, expected.rate_interval, atol=1e-9)
     assert expected.rate_interval[0] <= (given != true).mean() <= expected.rate_interval[1]
+
+
+def test_names_of_classes_may_be_bytes_of_any_text():
+    names = np.array(["é", "ж", "犬"])
+    found = noise.estimate(np.char.encode(names, "utf-8")[GIVEN], P, names)
+    np.testing.assert_array_equal(found.matrix, noise.estimate(GIVEN, P, names).matrix)
+    with pytest.raises(NoiseproofError, match="not UTF-8"):
+        noise.estimate(np.array([b"\xe9", b"a", b"b"])[GIVEN], P)

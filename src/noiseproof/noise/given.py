@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.errors import NoiseError, did_you_mean
-from noiseproof.noise.labels import Integers, as_labels, is_listing, to_array
+from noiseproof.noise.labels import Integers, as_labels, as_numbers, is_listing, to_array
 
 Names = tuple[str, ...] | None
 
@@ -25,7 +25,7 @@ def read_given(
     p, columns = _probabilities(probabilities), _columns(probabilities)
     array = _of_one_kind(to_array(labels))
     if columns and classes is None and not _are_numbers(columns):
-        words = set(array.astype(str).tolist()) if array.dtype.kind in "OUS" else set()
+        words = set(array.astype(str).tolist()) if array.dtype.kind in "OU" else set()
         classes = columns if words <= set(columns) else None
     names, given = read_labels(array, p.shape[1], classes)
     if len(given) != len(p):
@@ -35,11 +35,11 @@ def read_given(
 
 
 def _columns(table: Any) -> list[str]:
-    """Return the names of the columns of a table of pandas or polars; none of anything else."""
-    columns: Any = getattr(table, "columns", None)
+    """Return the names of the columns of a table of pandas, polars or Arrow; none of an array."""
+    columns: Any = getattr(table, "column_names", getattr(table, "columns", None))
     names = list(columns) if is_listing(columns) else []
-    plain = all(isinstance(name, str | int | np.integer) for name in names)
-    return [str(name) for name in names] if plain else []
+    plain = all(isinstance(name, str | int | float | np.number) for name in names)
+    return [str(name).removesuffix(".0") for name in names] if plain else []
 
 
 def _are_numbers(columns: list[str]) -> bool:
@@ -62,7 +62,7 @@ def _order(columns: list[str], names: Names) -> list[int] | None:
 
 
 def _probabilities(probabilities: Any) -> NDArray[np.floating]:
-    p = to_array(probabilities)
+    p = as_numbers(to_array(probabilities))
     if p.ndim != 2 or p.shape[1] < 2:
         raise NoiseError(f"expected probabilities of shape (N, K), K >= 2, got {p.shape}")
     if p.dtype.kind not in "fiub":
@@ -86,7 +86,7 @@ def read_labels(labels: Any, K: int, classes: Sequence[str] | None) -> tuple[Nam
     names = None if classes is None else tuple(str(name) for name in classes)
     if names is not None and len(names) != K:
         raise NoiseError(f"{len(names)} class names for probabilities of {K} classes")
-    if array.dtype.kind not in "OUS":
+    if array.dtype.kind not in "OU":
         return names, as_labels(array, K)
     if names is None:
         names = tuple(np.unique(array.astype(str)).tolist())
@@ -99,6 +99,8 @@ def read_labels(labels: Any, K: int, classes: Sequence[str] | None) -> tuple[Nam
 
 def _of_one_kind(labels: NDArray[Any]) -> NDArray[Any]:
     """Return labels that come as objects as texts or as integers: as text, 10 would be before 2."""
+    if labels.dtype.kind == "S":
+        labels = labels.astype(object)
     if labels.dtype.kind != "O" or not labels.size:
         return labels
     words = isinstance(labels.flat[0], str | bytes)
@@ -109,9 +111,17 @@ def _of_one_kind(labels: NDArray[Any]) -> NDArray[Any]:
                 f"expected labels that are all names or all whole numbers, got {label!r} at "
                 f"position {place}; leave out rows without a label"
             )
-    # An enumeration of texts would write its own name.
-    plain = [str.__str__(label) if isinstance(label, str) else label for label in labels.flat]
+    plain = [_text(label) if words else label for label in labels.flat]
     return np.array(plain, dtype=object if words else None).reshape(labels.shape)
+
+
+def _text(label: str | bytes) -> str:
+    if isinstance(label, str):
+        return str.__str__(label)  # an enumeration of texts would write its own name
+    try:
+        return label.decode()
+    except UnicodeDecodeError:
+        raise NoiseError(f"label {label!r} is not UTF-8 text") from None
 
 
 def _codes(words: NDArray[Any], names: tuple[str, ...]) -> Integers:

@@ -35,9 +35,23 @@ def to_array(values: Any) -> NDArray[Any]:
     if isinstance(values, list | tuple) and any(isinstance(value, Enum) for value in values):
         return np.array(values, dtype=object)  # numpy would cut the texts of an enumeration
     try:
-        return np.asarray(values)
+        array = np.asarray(values)
     except ValueError:
         raise NoiseError("expected rows of one length, got lists of different lengths") from None
+    return array.astype(object) if array.dtype.kind == "T" else array  # numpy's texts of any length
+
+
+def as_numbers(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of objects that are numbers, as pandas' nullable columns become, as floats.
+
+    Any other array is returned as it is.
+    """
+    if array.dtype.kind != "O":
+        return array
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        return array
 
 
 def as_labels(labels: Any, classes: int | None = None) -> Integers:

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from noiseproof.errors import NoiseError, ParameterError
-from noiseproof.noise.labels import Integers, to_array
+from noiseproof.noise.labels import Integers, as_numbers, to_array
 from noiseproof.noise.matrix import Doubles
 from noiseproof.noise.predicted import LEAST, floors, log_probabilities, log_votes
 
@@ -27,7 +27,7 @@ def nearest(features: Any, k: int = 10, metric: str = "cosine") -> Integers:
     >>> nearest([[0.0], [1.0], [1.1], [5.0]], k=1, metric="euclidean").ravel()
     array([1, 2, 1, 2])
     """
-    array = to_array(features)
+    array = as_numbers(to_array(features))
     if array.ndim != 2 or len(array) < 2:
         raise NoiseError(f"expected dense features of shape (N, d), N >= 2, got {array.shape}")
     if array.dtype.kind not in "fiub" or not np.isfinite(array).all():
