@@ -61,6 +61,16 @@ def half_parities(seed: int):
     return X, np.where(X[:, 0] > 0, easy, hard)
 
 
+def kinds(seed: int):
+    """Three kinds that are easily told apart, each of two sorts that overlap: breeds of species."""
+    numbers = np.random.default_rng(seed)
+    kind, sort = numbers.integers(0, 3, 300), numbers.integers(0, 2, 300)
+    X = numbers.normal(size=(300, 4))
+    X[np.arange(300), kind] += 5
+    X[:, 3] += 0.8 * sort
+    return X, 2 * kind + sort
+
+
 HARD = {
     "moons": lambda: make_moons(300, noise=0.5, random_state=0),
     "three clusters": lambda: clusters(2, 3, 3, 1, 0.5),
@@ -70,6 +80,7 @@ HARD = {
     "rings": lambda: rings(102),
     "spreads": lambda: spreads(10046),
     "grades": lambda: grades(2),
+    "kinds": lambda: kinds(4),
     "half parity": lambda: half_parity(0),
     "half parities": lambda: half_parities(0),
 }
@@ -87,5 +98,16 @@ def test_noise_is_told_where_more_rows_would_not_help() -> None:
     X, y = make_moons(300, noise=0.2, random_state=1)
     wrong = np.random.default_rng(1000).random(300) < 0.2
     learned = learn(X.astype(np.float32), np.where(wrong, 1 - y, y), 2, learners=["neighbours"])
+    low, high = learned.estimate.rate_interval
+    assert 0 < low < wrong.mean() < high
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_noise_between_two_classes_is_told_where_they_are_clear(seed: int) -> None:
+    numbers = np.random.default_rng(seed)
+    true = numbers.integers(0, 6, 600)
+    wrong = numbers.random(600) < 0.3
+    X = 3 * np.eye(6, dtype=np.float32)[true] + numbers.normal(size=(600, 6)).astype(np.float32)
+    learned = learn(X, np.where(wrong, true ^ 1, true), 6, learners=["linear", "discriminant"])
     low, high = learned.estimate.rate_interval
     assert 0 < low < wrong.mean() < high

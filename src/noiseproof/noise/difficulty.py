@@ -158,12 +158,16 @@ def _fault(missed: float, given: Integers, rows: Rows, alike: float) -> float:
     """Return how likely it is that the classifier, and not the labels, is wrong in all it misses.
 
     One that hardly beats guessing may be, unless the labels it misses are surely none that it
-    considered.
+    considered. So may one that hardly beats guessing between the two classes that it thinks
+    likeliest, as where it knows species from each other, but not their breeds.
     """
     shares = (np.bincount(codes, minlength=rows.classes) for codes in (given, rows.predicted))
     by_chance = 1 - float(np.dot(*shares)) / len(given) ** 2
     skill = 1 - missed / by_chance if by_chance > 0 else 1.0
-    weak, blind = (float(np.clip(1 - skill / least, 0, 1)) for least in (_SKILL, _BLIND))
+    second = float(rows.near.sum())
+    of_two = 1 - 2 * second / max(second + (1 - missed) * len(given), 1.0)
+    weak = float(np.clip(1 - min(skill, of_two) / _SKILL, 0, 1))
+    blind = float(np.clip(1 - skill / _BLIND, 0, 1))
     return max(0.5 * weak * alike, 0.9 * blind)
 
 
