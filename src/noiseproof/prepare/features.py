@@ -21,6 +21,7 @@ from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.sentences import Sentences
 from noiseproof.prepare.table_features import TableFeatures
 from noiseproof.prepare.text_features import with_texts_encoded
+from noiseproof.prepare.words import Words
 from noiseproof.progress import SILENT, Progress
 
 
@@ -104,6 +105,13 @@ def reading(features: Preprocessor) -> dict[str, Any]:
         texts = {column.name for column in features.columns} - features.numbers
         return {"numbers": features.numbers, "texts": texts, "commas": features.commas}
     return {}
+
+
+def is_sparse(features: Preprocessor) -> bool:
+    """Return whether the features are sparse; a preprocessor always gives the same form."""
+    if isinstance(features, TableFeatures):
+        return any(isinstance(column, Words) for column in features.columns)
+    return isinstance(features, MatrixFeatures) and features.sparse
 
 
 def encoder_of(features: Preprocessor) -> Identity | None:
