@@ -307,6 +307,13 @@ def test_lite0_sees_the_same_whatever_the_batch(weights):
     np.testing.assert_allclose(encoder.encode(pixels), alone, atol=1e-4)
 
 
+@pytest.mark.parametrize("size", [1, 127, 129, 1000, 5000, 1 << 20])
+def test_lite0_takes_only_the_sizes_that_a_fit_gives_it(size):
+    """A model that said 5000 took all memory."""
+    with pytest.raises(DataError, match=f"of 128 or 224 pixels, the model says {size}$"):
+        lite0.load(lite0.NAME, PICTURES, size)
+
+
 def test_tampered_weights_of_lite0_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "weights.pth"
     torch.save(EfficientNetLite0().state_dict(), path)
