@@ -18,6 +18,8 @@ from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity
 from noiseproof.encoders.huggingface import hash_of
 from noiseproof.errors import DataError, MissingExtraError, ParameterError
 from noiseproof.models.efficientnet_lite0 import EfficientNetLite0
+from noiseproof.prepare.features import with_encoder
+from noiseproof.prepare.pictures import PictureFeatures
 
 for module in ("transformers", "onnxruntime", "onnx"):
     pytest.importorskip(module)
@@ -207,6 +209,20 @@ def test_a_slip_in_the_name_of_an_encoder_is_not_looked_up_elsewhere():
         choose.choose("patchs", Facts(PICTURES, 9, 64))
     with pytest.raises(DataError, match="not in the local cache"):  # may be there: no slip
         load("bert-base-uncased", TEXTS)
+
+
+@pytest.mark.parametrize("word", ["a" * 5000, "a/" + "b" * 5000, "x" * 300 + ".onnx", "a\0b"])
+def test_a_name_that_no_file_can_have_is_one_line(word):
+    identity = Identity(word, "0" * 64, PICTURES, 32, 3)
+    features = PictureFeatures(Identity("here", "0" * 64, PICTURES, 32, 3))
+    for use in (
+        lambda: choose.choose(word, Facts(PICTURES, 9, 64)),
+        lambda: choose.reopen(identity),
+        lambda: with_encoder(features, word),
+    ):
+        with pytest.raises(DataError) as caught:
+            use()
+        assert len(str(caught.value).splitlines()) == 1
 
 
 def test_a_model_fitted_by_a_network_predicts_by_no_other_features():

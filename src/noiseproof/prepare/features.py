@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from noiseproof.encoders.choose import AUTO, reopen
 from noiseproof.encoders.encoder import Identity
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.files import mode_of
 from noiseproof.prepare.classes import Codes
 from noiseproof.prepare.image_features import ImageFeatures
 from noiseproof.prepare.kinds import understand
@@ -137,9 +138,8 @@ def with_encoder(features: Preprocessor, place: str | None = None) -> Preprocess
     if place is None:
         moved = identity
     else:
-        moved = replace(
-            identity, name=str(Path(place).resolve()) if Path(place).exists() else place
-        )
+        is_there = mode_of(place) is not None
+        moved = replace(identity, name=str(Path(place).resolve()) if is_there else place)
     reopen(moved)
     if isinstance(features, PictureFeatures):
         return PictureFeatures(moved)
