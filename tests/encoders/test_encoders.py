@@ -18,6 +18,8 @@ from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity
 from noiseproof.encoders.huggingface import hash_of
 from noiseproof.errors import DataError, MissingExtraError, ParameterError
 from noiseproof.models.efficientnet_lite0 import EfficientNetLite0
+from noiseproof.prepare.features import with_encoder
+from noiseproof.prepare.pictures import PictureFeatures
 
 for module in ("transformers", "onnxruntime", "onnx"):
     pytest.importorskip(module)
@@ -209,6 +211,20 @@ def test_a_slip_in_the_name_of_an_encoder_is_not_looked_up_elsewhere():
         load("bert-base-uncased", TEXTS)
 
 
+@pytest.mark.parametrize("word", ["a" * 5000, "a/" + "b" * 5000, "x" * 300 + ".onnx", "a\0b"])
+def test_a_name_that_no_file_can_have_is_one_line(word):
+    identity = Identity(word, "0" * 64, PICTURES, 32, 3)
+    features = PictureFeatures(Identity("here", "0" * 64, PICTURES, 32, 3))
+    for use in (
+        lambda: choose.choose(word, Facts(PICTURES, 9, 64)),
+        lambda: choose.reopen(identity),
+        lambda: with_encoder(features, word),
+    ):
+        with pytest.raises(DataError) as caught:
+            use()
+        assert len(str(caught.value).splitlines()) == 1
+
+
 def test_a_model_fitted_by_a_network_predicts_by_no_other_features():
     for word in ("auto", "patches", "tfidf"):
         with pytest.raises(ParameterError, match=f"--encoder {word}: expected the network that"):
@@ -305,6 +321,13 @@ def test_lite0_sees_the_same_whatever_the_batch(weights):
     pixels = np.random.default_rng(0).integers(0, 256, (3, 3, 128, 128), np.uint8)
     alone = np.concatenate([encoder.encode(one[None]) for one in pixels])
     np.testing.assert_allclose(encoder.encode(pixels), alone, atol=1e-4)
+
+
+@pytest.mark.parametrize("size", [1, 127, 129, 1000, 5000, 1 << 20])
+def test_lite0_takes_only_the_sizes_that_a_fit_gives_it(size):
+    """A model that said 5000 took all memory."""
+    with pytest.raises(DataError, match=f"of 128 or 224 pixels, the model says {size}$"):
+        lite0.load(lite0.NAME, PICTURES, size)
 
 
 def test_tampered_weights_of_lite0_are_refused(tmp_path, monkeypatch):

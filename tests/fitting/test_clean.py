@@ -469,6 +469,24 @@ def test_a_folder_of_pictures_is_copied_with_each_in_its_class(photos, tmp_path,
     assert len(again.rows) == 60
 
 
+def test_a_picture_never_goes_where_a_folder_is(photos, tmp_path):
+    home, _ = photos
+    shutil.copytree(home / "pets", tmp_path / "pets")
+    dogs = tmp_path / "pets" / "<b>dog"
+    (dogs / "0.png").rename(dogs / "0-from-cat-2.png")
+    for name in ("0.png", "0-from-cat.png"):
+        (dogs / name).mkdir()
+        (dogs / name / "notes.txt").write_text("mine")
+    wrong = [("cat/0.png", "cat", "<b>dog")]
+    decided_photos(tmp_path / "r.csv", fit(tmp_path / "pets", encoder="patches", **QUICK), wrong)
+    before = contents(tmp_path / "pets")
+    clean(tmp_path / "pets", tmp_path / "clean", reviewed=tmp_path / "r.csv")
+    after = contents(tmp_path / "clean")
+    after.pop("manifest.json")
+    assert after.pop("<b>dog/0-from-cat-3.png") == before.pop("cat/0.png")
+    assert after == before
+
+
 def test_proposals_are_written_in_the_encoding_that_was_fitted_alone(tmp_path):
     frame = blobs(90)[0]
     path = tmp_path / "pets.csv"

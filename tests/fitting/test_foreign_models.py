@@ -212,6 +212,26 @@ def inputs_for(name):
     return rng.normal(size=(40, 3)) + y[:, None], y
 
 
+@pytest.mark.parametrize("name", registry)
+def test_features_in_a_form_that_the_learner_cannot_read_are_refused(tmp_path, name):
+    """Sparse rows for a learner of dense ones were a traceback when the model predicted."""
+    rng, y = np.random.default_rng(0), np.arange(60) % 2
+    inputs = rng.normal(size=(60, 3)) + y[:, None]
+    if name == "bayes":  # for sparse rows
+        inputs = sparse.random(60, 1500, 0.02, random_state=0, format="csr")
+    saved = fit(inputs, y, learners=name, minutes=0).save(tmp_path / "out")
+    path = saved / "model" / "features.json"
+    described = json.loads(path.read_text())
+    for form in (True, False, "object", 1, 0, None, []):
+        path.write_text(json.dumps(described | {"sparse": form}))
+        write_manifest(saved)
+        if not isinstance(form, bool) or (form and name in ("quadratic", "neighbours")):
+            assert "the model is damaged" in refused(saved)
+        else:
+            p = load(saved).predict_proba(inputs)
+            np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-3)
+
+
 @pytest.mark.filterwarnings("ignore::noiseproof.errors.DataWarning")  # of other ranges
 @pytest.mark.parametrize("name", [*registry, "pictures", "texts"])
 def test_arrays_of_another_type_are_refused_or_predict(tmp_path, name):

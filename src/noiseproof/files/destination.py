@@ -6,8 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from noiseproof.errors import ParameterError
+from noiseproof.files.hold import held
 from noiseproof.files.manifest import not_ours
-from noiseproof.files.part import clean, explained
+from noiseproof.files.part import explained, put_back
 
 #: So many names of files are told.
 _TOLD = 3
@@ -44,20 +45,29 @@ def check_folder(path: Path, force: bool = False, inputs: Iterable[str | Path | 
     if "\0" in str(path):
         check_name(path)
     with explained(path):
-        clean(path)
+        put_back(path)
         if _is_there(path):
-            if os.path.ismount(path):
-                raise ParameterError(
-                    f"{path} is a mount point, which cannot be replaced; name a folder in it"
-                )
-            ask_force(path, force)
-            if path.is_symlink() or not path.is_dir():
-                raise ParameterError(f"{path} is not a folder; it is left as it is")
+            check_kind(path, force)
             for read in inputs:
                 if read is not None and _is_in(Path(read), path):
                     raise ParameterError(f"{read} is an input; {path} is left as it is")
-            check_ours(path, path)
+            with held(
+                path
+            ) as there:  # else its manifest could be of one folder, its files of another
+                if there:
+                    check_ours(path, path)
         _check_parent(path)
+
+
+def check_kind(path: Path, force: bool) -> None:
+    """Raise ParameterError for what is there, unless it is a folder and may be replaced."""
+    if os.path.ismount(path):
+        raise ParameterError(
+            f"{path} is a mount point, which cannot be replaced; name a folder in it"
+        )
+    ask_force(path, force)
+    if path.is_symlink() or not path.is_dir():
+        raise ParameterError(f"{path} is not a folder; it is left as it is")
 
 
 def check_ours(folder: Path, name: Path) -> None:

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from noiseproof.files.destination import ask_force, check_folder, check_ours
+from noiseproof.files.destination import check_folder, check_kind, check_ours
+from noiseproof.files.hold import held
 from noiseproof.files.manifest import write_manifest
-from noiseproof.files.part import aside, explained, part, sync
+from noiseproof.files.part import aside, clean, explained, part, put_back, sync
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -32,6 +33,7 @@ def replacing(
     """
     folder = Path(folder)
     check_folder(folder, force)
+    clean(folder)
     with explained(folder), part(folder, folder=True) as (made, _):
         yield made
         write_manifest(made)
@@ -45,14 +47,32 @@ def replacing(
 
 
 def _take_place(made: Path, folder: Path, force: bool) -> None:
-    if not os.path.lexists(folder):
-        made.rename(folder)
-        return
-    ask_force(folder, force)  # another process may have been quicker
+    """Give ``folder`` what is in ``made``, and ``made`` what was in ``folder``, if anything.
+
+    Both are held: no other process takes the old folder for a leftover while it is called
+    ``made``, nor replaces the new one before it is certain that it stays.
+    """
+    put_back(folder)
+    while True:
+        with held(folder) as there:
+            if there:
+                _replace(made, folder, force)
+                return
+        try:
+            made.rename(folder)
+            return
+        except OSError:
+            if not os.path.lexists(folder):
+                raise  # else another process was quicker
+
+
+def _replace(made: Path, folder: Path, force: bool) -> None:
+    check_kind(folder, force)
+    check_ours(folder, folder)  # something may have come since the first check
     made.chmod(folder.stat().st_mode & 0o777)
     exchange(made, folder)
     try:
-        check_ours(made, folder)  # something may have come since the first check
+        check_ours(made, folder)  # or since the second
     except BaseException:
         exchange(made, folder)
         raise
@@ -62,7 +82,7 @@ def exchange(one: Path, other: Path) -> None:
     """Let two folders change places: at once where the system can, else by renaming in turn.
 
     A process killed between the renames leaves ``other`` as ``*.old``, which
-    :func:`~noiseproof.files.part.clean` puts back.
+    :func:`~noiseproof.files.part.put_back` puts back.
     """
     if _exchange_at_once(one, other):
         return

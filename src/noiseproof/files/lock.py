@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from noiseproof.errors import LockedError
-from noiseproof.files.part import explained, is_held, make_folder
+from noiseproof.files.hold import is_held
+from noiseproof.files.part import explained, make_folder
 
 #: Who asks takes the lock for some microseconds; who wants it waits that out.
 _PATIENCE = 0.2

@@ -1,8 +1,7 @@
 """Hidden neighbours: what is being written, and what killed processes left of it.
 
-The writer of a part holds a ``flock`` on it, which ends with the process however that ends. A part
-that nobody holds is a leftover. Where there is no ``flock`` (Windows, some network drives), nobody
-can tell, and leftovers stay.
+A process holds its parts: what it is writing, and what it has replaced for as long as that may
+have to come back. A part that nobody holds is a leftover; where nobody can tell, leftovers stay.
 """
 
 import errno
@@ -13,13 +12,9 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from noiseproof.errors import FileError
-
-fcntl: Any = None
-with suppress(ImportError):
-    import fcntl
+from noiseproof.files.hold import held, held_if_free, hold, release
 
 #: What some file systems answer when asked to sync a folder.
 _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM)
@@ -52,43 +47,65 @@ def part(path: Path, *, folder: bool = False) -> Iterator[tuple[Path, int]]:
     try:
         yield made, handle
     finally:
-        os.close(handle)
+        release(handle)
         remove(made)
 
 
 @contextmanager
 def aside(path: Path | None) -> Iterator[None]:
     """Take a file away; it comes back where the block fails, and is removed where it succeeds."""
-    if path is None or not os.path.lexists(path):
+    if path is None:
         yield
         return
-    with part(path) as (kept, _):
-        os.replace(path, kept)
+    with held(path) as there:
+        kept = _new_name(path)
+        if there:
+            os.replace(path, kept)
         try:
             yield
         except BaseException:
-            os.replace(kept, path)
+            if there:
+                os.replace(kept, path)
             raise
+        finally:
+            remove(kept)
 
 
 def _make(path: Path, folder: bool) -> tuple[Path, int]:
     while True:
-        made = path.with_name(f"{_prefix(path)}{secrets.token_hex(4)}.part")
+        made = _new_name(path)
         # The modes are those of any new file: the system takes the umask off.
         if folder:
             made.mkdir()
-            handle = os.open(made, os.O_RDONLY)
+            try:
+                handle = os.open(made, os.O_RDONLY)
+            except FileNotFoundError:
+                continue  # taken for a leftover before it could be held, as below
         else:
             handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        _hold(handle)
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(handle), made.stat()):
-                return made, handle
-        os.close(handle)  # taken for a leftover between the making and the holding
+        if hold(handle, made):
+            return made, handle
+        release(handle)
+
+
+def put_back(path: Path) -> None:
+    """Undo an exchange of which a killed process did only half."""
+    for leftover in _leftovers(path):
+        if leftover.suffix == ".old" and not os.path.lexists(path):
+            with suppress(OSError):
+                leftover.rename(path)
 
 
 def clean(path: Path) -> None:
-    """Remove the parts of ``path`` that killed processes left; undo a half-done exchange."""
+    """Remove the parts of ``path`` that killed processes left, after :func:`put_back`."""
+    put_back(path)
+    for leftover in _leftovers(path):
+        if leftover.suffix == ".part" or os.path.lexists(path):
+            remove(leftover)
+
+
+def _leftovers(path: Path) -> Iterator[Path]:
+    """Yield the parts of ``path`` that no living process holds; each is held meanwhile."""
     ending = re.compile(r"[0-9a-f]{8}\.(part|old)")
     prefix = _prefix(path)
     try:
@@ -96,15 +113,10 @@ def clean(path: Path) -> None:
     except OSError:
         return
     for name in names:
-        found = ending.fullmatch(name.removeprefix(prefix)) if name.startswith(prefix) else None
-        if found is None:
-            continue
-        leftover = path.with_name(name)
-        if found[1] == "old" and not os.path.lexists(path):
-            with suppress(OSError):
-                leftover.rename(path)
-        elif not is_held(leftover):
-            remove(leftover)
+        if name.startswith(prefix) and ending.fullmatch(name.removeprefix(prefix)):
+            with held_if_free(path.with_name(name)) as free:
+                if free:
+                    yield path.with_name(name)
 
 
 def remove(path: Path) -> None:
@@ -142,29 +154,10 @@ def sync(path: Path) -> None:
             raise
 
 
+def _new_name(path: Path) -> Path:
+    return path.with_name(f"{_prefix(path)}{secrets.token_hex(4)}.part")
+
+
 def _prefix(path: Path) -> str:
     # A name may have 255 bytes. Names that are alike in their first 200 share leftovers: no harm.
     return "." + os.fsdecode(os.fsencode(path.name)[:200]) + "."
-
-
-def _hold(handle: int) -> None:
-    if fcntl is not None:
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def is_held(leftover: Path) -> bool:
-    """Tell whether a living process may be writing it."""
-    if fcntl is None:
-        return True
-    try:
-        handle = os.open(leftover, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
-    return False

@@ -66,10 +66,10 @@ def _files(path: Path, pictures: frozenset[str]) -> Iterator[Path]:
 
 
 def _places(every: list[Path], new: Mapping[str, str]) -> dict[Path, Path]:
-    """Return where each file goes; two files never get the same name."""
+    """Return where each file goes: to no name that another file or a folder has."""
     folders = {shown(file.parts[0]): file.parts[0] for file in every if len(file.parts) > 1}
     found = {file: file for file in every if shown(file) not in new}
-    taken = set(found.values())
+    taken = {name for file in found for name in (file, *file.parents)}
     for file in every:
         if shown(file) not in new:
             continue

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 import noiseproof
 from noiseproof.data.memory import check_fits
@@ -18,7 +19,13 @@ from noiseproof.learn.arrays import read_arrays, write_arrays
 from noiseproof.learn.ensemble import Ensemble
 from noiseproof.parallel import one_thread
 from noiseproof.prepare.classes import Classes
-from noiseproof.prepare.features import Preprocessor, load_features, reading, with_encoder
+from noiseproof.prepare.features import (
+    Preprocessor,
+    is_sparse,
+    load_features,
+    reading,
+    with_encoder,
+)
 from noiseproof.prepare.image_features import one_or_three
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
@@ -28,9 +35,9 @@ SCHEMA = 4
 RECIPE, FEATURES, ARRAYS, ENSEMBLE = "recipe.json", "features.json", "features.npz", "ensemble"
 #: The objects that Python makes of a text take so many times the room of an array of its size.
 TEXT = 8
-#: Errors that reading a damaged file can raise.
+#: Errors that a damaged file can raise when it is read, or when its model predicts.
 UNREADABLE = (
-    OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError
+    OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError
 )  # fmt: skip
 
 
@@ -139,16 +146,27 @@ def load(folder: str | Path, encoder: str | None = None) -> Model:
         )
         if not isinstance(model.label, str) or not isinstance(model.embeddings, bool):
             raise ValueError("expected a text and a truth value")
-        sizes = (model.features.width, len(model.classes))
+        if model.ensemble.sizes != (model.features.width, len(model.classes)):
+            raise DataError(f"{folder}: features, classes and learners are not of one model")
+        _try(model)
     except DataError:
         raise
     except OSError as error:
         raise DataError(f"{error.filename or folder}: cannot be read ({error.strerror})") from None
     except UNREADABLE as error:
         raise DataError(f"{folder}: the model is damaged ({type(error).__name__})") from None
-    if model.ensemble.sizes != sizes:
-        raise DataError(f"{folder}: features, classes and learners are not of one model")
     return replace(model, features=with_encoder(model.features, encoder))
+
+
+def _try(model: Model) -> None:
+    """Raise one of UNREADABLE where the learners cannot read features of this form."""
+    row: Any = np.zeros((1, model.features.width), np.float32)
+    with one_thread(), np.errstate(all="ignore"):
+        p = model.ensemble.probabilities(
+            sparse.csr_matrix(row) if is_sparse(model.features) else row
+        )
+    if p.shape != (1, len(model.classes)):
+        raise ValueError("a probability for each class")
 
 
 def _room(file: Path) -> int:

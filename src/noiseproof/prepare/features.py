@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from noiseproof.encoders.choose import AUTO, reopen
 from noiseproof.encoders.encoder import Identity
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.files import mode_of
 from noiseproof.prepare.classes import Codes
 from noiseproof.prepare.image_features import ImageFeatures
 from noiseproof.prepare.kinds import understand
@@ -21,6 +22,7 @@ from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.sentences import Sentences
 from noiseproof.prepare.table_features import TableFeatures
 from noiseproof.prepare.text_features import with_texts_encoded
+from noiseproof.prepare.words import Words
 from noiseproof.progress import SILENT, Progress
 
 
@@ -106,6 +108,13 @@ def reading(features: Preprocessor) -> dict[str, Any]:
     return {}
 
 
+def is_sparse(features: Preprocessor) -> bool:
+    """Return whether the features are sparse; a preprocessor always gives the same form."""
+    if isinstance(features, TableFeatures):
+        return any(isinstance(column, Words) for column in features.columns)
+    return isinstance(features, MatrixFeatures) and features.sparse
+
+
 def encoder_of(features: Preprocessor) -> Identity | None:
     """Return the encoder that features need; None if they need none."""
     if isinstance(features, PictureFeatures):
@@ -129,9 +138,8 @@ def with_encoder(features: Preprocessor, place: str | None = None) -> Preprocess
     if place is None:
         moved = identity
     else:
-        moved = replace(
-            identity, name=str(Path(place).resolve()) if Path(place).exists() else place
-        )
+        is_there = mode_of(place) is not None
+        moved = replace(identity, name=str(Path(place).resolve()) if is_there else place)
     reopen(moved)
     if isinstance(features, PictureFeatures):
         return PictureFeatures(moved)

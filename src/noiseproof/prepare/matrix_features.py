@@ -155,7 +155,9 @@ class MatrixFeatures:
         inside = used.ndim == 1 and used.dtype == np.int64 and len(used) > 0
         if not inside or used[0] < 0 or used[-1] >= len(fill) or not (np.diff(used) > 0).all():
             raise ValueError("used: expected numbers of columns, in order")
-        return cls(fill, missing, low, high, used, bool(description["sparse"]))
+        if not isinstance(description["sparse"], bool):
+            raise ValueError("sparse: expected a truth value")
+        return cls(fill, missing, low, high, used, description["sparse"])
 
 
 def _measured(X: Any) -> tuple[Any, Any, Any, Any, bool]:

@@ -1,0 +1,107 @@
+"""Holding a file or folder: what one process holds, no other moves or removes.
+
+Whoever holds something has a ``flock`` on it, which ends with the process however that ends, and
+has looked since whether it still has its name: it may have lost it in the meantime. Where there is
+no ``flock`` (Windows, some network drives), nobody can tell what is held.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from noiseproof.errors import LockedError
+
+fcntl: Any = None
+with suppress(ImportError):
+    import fcntl
+
+#: Seconds: whoever replaces a folder holds it for as long as its files are read.
+_PATIENCE, _PAUSE = 300.0, 0.005
+
+
+@contextmanager
+def held(path: Path) -> Iterator[bool]:
+    """Hold what has a name, waiting for whoever holds it; yield whether there is anything."""
+    while True:
+        try:
+            handle = _open(path)
+        except (FileNotFoundError, NotADirectoryError):
+            yield False
+            return
+        except OSError:  # a link, or it may not be read: nobody else can hold it either
+            yield True
+            return
+        try:
+            if hold(handle, path):
+                yield True
+                return
+        finally:
+            release(handle)
+
+
+@contextmanager
+def held_if_free(path: Path) -> Iterator[bool]:
+    """Hold what has a name, unless a living process may hold it; yield whether it is held now."""
+    try:
+        handle = _open(path)
+    except OSError:
+        yield False
+        return
+    try:
+        yield _try(handle) is True and _has_name(handle, path)
+    finally:
+        release(handle)
+
+
+def hold(handle: int, path: Path) -> bool:
+    """Hold an open file or folder; return whether it still has its name.
+
+    Raises:
+        LockedError: another process did not let go of it.
+    """
+    until = time.monotonic() + _PATIENCE
+    while _try(handle) is False:
+        if time.monotonic() > until:
+            raise LockedError(f"cannot write {path}: another process is at work on it")
+        time.sleep(_PAUSE)
+    return _has_name(handle, path)
+
+
+def release(handle: int) -> None:
+    """Let go of a file or folder, and close it."""
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_UN)  # also for a child that was forked meanwhile
+    os.close(handle)
+
+
+def is_held(path: Path) -> bool:
+    """Tell whether a living process may hold it."""
+    with held_if_free(path) as free:
+        return not free
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def _try(handle: int) -> bool | None:
+    """Take the lock if it is free; return whether that was done, None where there are no locks."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _has_name(handle: int, path: Path) -> bool:
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return os.path.samestat(os.fstat(handle), path.lstat())
+    return False

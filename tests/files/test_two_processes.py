@@ -1,0 +1,148 @@
+"""Two processes that write to one place: one waits for the other, and nothing of either is lost."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from noiseproof import files
+from noiseproof.errors import LockedError, ParameterError
+from noiseproof.files import destination, folder, hold
+from noiseproof.files.part import aside, clean, part
+
+OTHER = Path(__file__).parent / "one_of_two.py"
+
+
+def write_folder(path: Path, text: str) -> None:
+    with files.replacing(path, force=True) as made:
+        for number in range(5):
+            (made / f"{number}").write_text(text)
+
+
+def content(path: Path) -> set[str]:
+    assert len(list(path.iterdir())) == 6
+    return {(path / f"{number}").read_text() for number in range(5)}
+
+
+def test_two_that_replace_one_folder_all_the_time(tmp_path: Path) -> None:
+    command = [sys.executable, OTHER, "replace", tmp_path / "out"]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    for process in processes:
+        count, wrong = json.loads(process.communicate(timeout=60)[0])
+        assert wrong == []
+        assert count > 10
+    assert files.not_ours(tmp_path / "out") == []
+    assert sorted(os.listdir(tmp_path / "out")) == ["a", "b", "c", "d", files.MANIFEST]
+    assert os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_the_old_folder_stays_until_the_new_one_is_sure_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    """Another process took it for a leftover while its files were compared with the manifest."""
+    out, looked = tmp_path / "out", []
+
+    def check(place: Path, name: Path) -> None:
+        if late and place != out:
+            (place / "late").write_text("mine")
+        before = sorted(os.listdir(place))
+        subprocess.run([sys.executable, OTHER, "ask", out], check=True, timeout=60)
+        assert sorted(os.listdir(place)) == before
+        looked.append(place)
+        destination.check_ours(place, name)
+
+    write_folder(out, "old")
+    monkeypatch.setattr(folder, "check_ours", check)
+    if late:
+        with pytest.raises(ParameterError, match=r"did not write.*: late"):
+            write_folder(out, "new")
+        assert (out / "late").read_text() == "mine"
+        (out / "late").unlink()
+    else:
+        write_folder(out, "new")
+    assert len(looked) == 2
+    assert content(out) == {"old" if late else "new"}
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_check_that_is_refused_deletes_nothing(tmp_path: Path) -> None:
+    write_folder(tmp_path / "out", "old")
+    (tmp_path / ".out.01234567.part").mkdir()
+    with pytest.raises(ParameterError, match="--force"):
+        files.check_folder(tmp_path / "out")
+    assert sorted(os.listdir(tmp_path)) == [".out.01234567.part", "out"]
+
+
+def test_a_file_that_is_set_aside_is_no_leftover(tmp_path: Path) -> None:
+    about = tmp_path / "about.csv"
+    about.write_text("old")
+
+    def fail() -> None:
+        with aside(about):
+            assert not about.exists()
+            clean(about)  # as another process does
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert about.read_text() == "old"
+    assert os.listdir(tmp_path) == ["about.csv"]
+
+
+@pytest.mark.parametrize(("call", "is_folder"), [("mkdir", True), ("open", True), ("open", False)])
+def test_a_part_that_is_removed_before_it_is_held_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, is_folder: bool
+) -> None:
+    function, path = getattr(os, call), tmp_path / "out"
+
+    def then_clean(*arguments: object) -> object:
+        monkeypatch.undo()
+        done = function(*arguments)
+        clean(path)
+        assert os.listdir(tmp_path) == []
+        return done
+
+    monkeypatch.setattr(os, call, then_clean)
+    with part(path, folder=is_folder) as (made, handle):
+        assert os.path.samestat(made.stat(), os.fstat(handle))
+        clean(path)
+        assert made.exists()
+    assert os.listdir(tmp_path) == []
+
+
+def test_who_asks_whether_a_part_is_held_does_not_take_it(tmp_path: Path) -> None:
+    stop = threading.Event()
+
+    def ask() -> None:
+        while not stop.is_set():
+            clean(tmp_path / "out")
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    try:
+        for number in range(300):
+            with part(tmp_path / "out", folder=number % 2 > 0) as (made, _):
+                for _ in range(20):
+                    assert made.exists()
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_folder_that_is_never_let_go_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_folder(tmp_path / "out", "old")
+    monkeypatch.setattr(hold, "_PATIENCE", 0.1)
+    with (
+        hold.held(tmp_path / "out"),
+        pytest.raises(LockedError, match=r"^cannot write .*out: another process is at work on it$"),
+    ):
+        write_folder(tmp_path / "out", "new")
+    assert content(tmp_path / "out") == {"old"}
+    assert os.listdir(tmp_path) == ["out"]
