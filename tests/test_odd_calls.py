@@ -1,5 +1,6 @@
 """Whatever is handed to a public function: an answer, or one line of ours about what is wrong."""
 
+import copy
 import re
 
 import numpy as np
@@ -18,6 +19,7 @@ ODD = {
     "module type": torch.nn.Module, "parameter": torch.nn.Parameter(torch.ones(2)),
     "big-endian": np.eye(3, dtype=">f8"), "big-endian labels": np.array([0, 1], dtype=">i8"),
     "long": np.eye(3, dtype=np.longdouble), "complex": 1j, "long text": "x" * 5000,
+    "loss": nf.CE(), "loss text": "MAE", "losses": [nf.CE(), nf.MAE()], "parts": torch.nn.ModuleList(),
     "masked": np.ma.array(["a", "b", "c"], mask=[True, False, False]), "zero byte": "a\0b",
 }  # fmt: skip
 
@@ -73,6 +75,12 @@ CALLS = {
     "doubt": (ESTIMATED.doubt, {"labels": LABELS, "probabilities": P, "neighbours": None}),
     "true_class": (ESTIMATED.true_class, {"labels": LABELS, "probabilities": P}),
 }  # fmt: skip
+# Every kind of parameter: numbers, flags, losses, weights and terms.
+LOSSES = [
+    nf.AGCE(1, 0.5), nf.FL(), nf.NFL(), nf.Normalized(nf.CE()), nf.Normalized(nf.NCE()),
+    nf.Biased(nf.MAE()), nf.EpsSoftmax(nf.CE()), nf.UnitLogits(nf.NCE()), nf.CE() + nf.MAE(),
+    nf.NCE() + nf.MAE(), nf.NCE() + nf.EpsSoftmax(nf.CE()),
+]  # fmt: skip
 CASES = [(name, argument) for name, (_, given) in CALLS.items() for argument in given]
 
 
@@ -90,3 +98,17 @@ def test_an_answer_or_one_line(name, argument):
     call(**given)
     for what, odd in ODD.items():
         assert re.fullmatch(".{6,2100}", complaint(call, given | {argument: odd})), what
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_what_a_loss_is_built_with_or_set_to(loss):
+    parameters = {name: getattr(loss, name) for name in loss.parameter_types()}
+    given = parameters | loss.options
+    for name in given:
+        for what, odd in ODD.items():
+            said = complaint(type(loss), given | {name: odd})
+            assert re.fullmatch(".{6,2100}", said), (name, what)
+            changed = copy.deepcopy(loss)
+            said = complaint(lambda value, to=(changed, name): setattr(*to, value), {"value": odd})
+            assert re.fullmatch(".{6,2100}", said), (name, what)
+            assert said == "none at all" or str(changed) == str(loss), (name, what)
