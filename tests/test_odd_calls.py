@@ -2,12 +2,14 @@
 
 import copy
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 import noiseproof as nf
+from noiseproof.integrations import boosting
 
 ODD = {
     "None": None, "text": "x", "empty text": "", "five": 5, "minus one": -1, "half": 2.5,
@@ -19,7 +21,11 @@ ODD = {
     "module type": torch.nn.Module, "parameter": torch.nn.Parameter(torch.ones(2)),
     "big-endian": np.eye(3, dtype=">f8"), "big-endian labels": np.array([0, 1], dtype=">i8"),
     "long": np.eye(3, dtype=np.longdouble), "complex": 1j, "long text": "x" * 5000,
-    "loss": nf.CE(), "loss text": "MAE", "losses": [nf.CE(), nf.MAE()], "parts": torch.nn.ModuleList(),
+    "loss": nf.CE(), "loss text": "MAE", "losses": [nf.CE(), nf.MAE()],
+    "parts": torch.nn.ModuleList(), "sparse": torch.eye(3).to_sparse(),
+    "meta": torch.ones(3, device="meta"), "no classes": torch.zeros(4, 0),
+    "no rows": np.ones((0, 3)),
+    "long long": np.ones((4, 3), dtype=np.longlong), "unsigned": np.full(4, 2**63, np.ulonglong),
     "masked": np.ma.array(["a", "b", "c"], mask=[True, False, False]), "zero byte": "a\0b",
 }  # fmt: skip
 
@@ -28,6 +34,8 @@ LABELS = np.arange(60) % 3
 P = np.full((60, 3), 0.1) + 0.7 * np.eye(3)[LABELS]
 ESTIMATED = nf.noise.estimate(LABELS, P)
 LOGITS, TARGET = torch.randn(4, 3), torch.tensor([0, 1, 2, 0])
+SCORES = 5 * P
+BOOSTED = {"a": LABELS, "b": SCORES, "sample_weight": np.ones(60)}
 CALLS = {
     "loss": (nf.loss, {"text": "AGCE(a=1, q=0.5)", "reduction": "mean", "weight": None,
                        "ignore_index": 0, "label_smoothing": 0.0}),
@@ -37,7 +45,10 @@ CALLS = {
     "Normalized": (nf.Normalized, {"base": nf.CE()}),
     "called": (nf.CE(), {"input": LOGITS, "target": TARGET, "sample_weight": torch.ones(4)}),
     "called, not pointwise": (nf.NCE(), {"input": LOGITS, "target": TARGET}),
-    "derivatives": (nf.CE().derivatives, {"scores": LOGITS, "target": TARGET}),
+    "derivatives": (nf.CE().derivatives, {"scores": LOGITS, "target": TARGET,
+                                          "weight": torch.ones(4)}),
+    "derivatives of arrays": (nf.CE().derivatives, {"scores": P, "target": LABELS,
+                                                    "weight": np.ones(60)}),
     "linear_loss": (nf.linear_loss, {"hidden": torch.randn(4, 2), "weight": torch.randn(3, 2),
                                      "target": TARGET, "loss": nf.CE(), "bias": None}),
     "paper_loss": (nf.paper_loss, {"method": "GCE", "dataset": "mnist"}),
@@ -73,6 +84,16 @@ CALLS = {
                                      "neighbours": None, "trusted": None, "groups": None,
                                      "difficult": 0.0}),
     "doubt": (ESTIMATED.doubt, {"labels": LABELS, "probabilities": P, "neighbours": None}),
+    "objective of LightGBM": (boosting.lightgbm_objective("CE"), BOOSTED),
+    "objective of XGBoost": (boosting.xgboost_objective("CE"), BOOSTED),
+    "metric of LightGBM": (boosting.lightgbm_metric("CE"), BOOSTED),
+    "metric of XGBoost": (boosting.xgboost_metric("CE"), {
+        "scores": SCORES,
+        "rows": SimpleNamespace(get_label=lambda: LABELS, get_weight=lambda: np.ones(60))}),
+    "mean_loss": (boosting.mean_loss("CE"), BOOSTED),
+    "mean_loss of probabilities": (boosting.mean_loss("CE", probabilities=True),
+                                   BOOSTED | {"b": P}),
+    "boosted probabilities": (boosting.probabilities, {"scores": SCORES}),
     "true_class": (ESTIMATED.true_class, {"labels": LABELS, "probabilities": P}),
 }  # fmt: skip
 # Every kind of parameter: numbers, flags, losses, weights and terms.
@@ -92,6 +113,7 @@ def complaint(call, given):
     return "none at all"
 
 
+@pytest.mark.filterwarnings("ignore::noiseproof.errors.DataWarning")
 @pytest.mark.parametrize(("name", "argument"), CASES, ids=[" ".join(case) for case in CASES])
 def test_an_answer_or_one_line(name, argument):
     call, given = CALLS[name]
