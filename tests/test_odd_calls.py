@@ -10,6 +10,7 @@ import torch
 
 import noiseproof as nf
 from noiseproof.integrations import boosting
+from noiseproof.integrations.transformers import compute_loss
 
 ODD = {
     "None": None, "text": "x", "empty text": "", "five": 5, "minus one": -1, "half": 2.5,
@@ -101,6 +102,14 @@ CALLS = {
     "mean_loss of probabilities": (boosting.mean_loss("CE", probabilities=True),
                                    BOOSTED | {"b": P}),
     "boosted probabilities": (boosting.probabilities, {"scores": SCORES}),
+    "compute_loss": (compute_loss, {"loss": "CE", "shift": None, "linear": None}),
+    "loss for a Trainer": (compute_loss("CE"), {"outputs": SimpleNamespace(logits=LOGITS),
+                                                "labels": TARGET, "num_items_in_batch": 4}),
+    "loss for a Trainer, shifted": (compute_loss("CE", shift=True), {
+        "outputs": SimpleNamespace(logits=torch.zeros(2, 4, 3)),
+        "labels": torch.zeros(2, 4, dtype=torch.int64), "num_items_in_batch": 6}),
+    "loss for a Trainer, logits": (lambda logits: compute_loss("CE")({"logits": logits}, TARGET),
+                                   {"logits": LOGITS}),
     "true_class": (ESTIMATED.true_class, {"labels": LABELS, "probabilities": P}),
 }  # fmt: skip
 # Every kind of parameter: numbers, flags, losses, weights and terms.

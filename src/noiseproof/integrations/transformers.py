@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from noiseproof.errors import ParameterError, ShapeError, TargetError
 from noiseproof.losses import Loss, linear_loss
 from noiseproof.losses.expression import as_loss
-from noiseproof.losses.targets import not_a_tensor
+from noiseproof.losses.parameter import as_number
+from noiseproof.losses.targets import check_dense, not_a_tensor
 
 
 def compute_loss(
@@ -53,9 +54,10 @@ def compute_loss(
         logits = _logits(outputs)
         made.to(logits.device)
         causal = "CausalLM" in type(outputs).__name__ if shift is None else shift
-        labels = labels.to(logits.device)
+        labels = labels if labels.is_meta else labels.to(logits.device)
+        check_dense(logits=logits, labels=labels)
         hidden = None if last is None else last.taken(logits)
-        if logits.dim() < (3 if causal else 1):
+        if logits.dim() < (3 if causal else 1) or logits.shape[-1] == 0:
             form = "(B, T, K)" if causal else "(..., K)"
             raise ShapeError(f"expected logits {form}, got {tuple(logits.shape)}")
         if causal and labels.shape[:2] != logits.shape[:2] and hidden is None:
@@ -72,7 +74,7 @@ def compute_loss(
             classes = logits.shape[-1]
             with _summed(made):
                 total = made(logits.reshape(-1, classes), _rows(labels, logits))
-        mean: Tensor = total / _items(labels, classes, num_items_in_batch)
+        mean: Tensor = total / _items(labels, classes, _count(num_items_in_batch))
         return mean
 
     return computed
@@ -118,6 +120,14 @@ def _wrong_labels(labels: Tensor, logits: Tensor) -> ShapeError:
         f"expected integer labels of shape {tuple(logits.shape[:-1])} for logits of shape "
         f"{tuple(logits.shape)}, got {labels.dtype} of shape {tuple(labels.shape)}"
     )
+
+
+def _count(given: Any) -> Any:
+    """Return what the Trainer counted: nothing, a number, or a tensor that stays on its device."""
+    if isinstance(given, Tensor):
+        check_dense(num_items_in_batch=given)
+        return given
+    return None if given is None else as_number("num_items_in_batch", given)
 
 
 def _items(labels: Tensor, classes: int, counted: Any) -> Any:
