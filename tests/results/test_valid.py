@@ -95,6 +95,18 @@ def test_an_impossible_record_is_refused(name, values):
     assert len(str(error.value).splitlines()) == 1
 
 
+@pytest.mark.parametrize("encoder", ["", "lite0:" + "a" * 64 + ":128:"], ids=["pixels", "encoded"])
+@pytest.mark.parametrize("wrong", [{"train_samples": 7}, {"test_samples": 1}], ids=str)
+def test_the_samples_of_published_data_are_counted(encoder, wrong):
+    published = VALUES["fingerprint"]
+    features = {"encoded": encoder + published, "fingerprint": "b" * 64} if encoder else {}
+    values = VALUES | features
+    values["identity"] = identity_of(values)
+    Record.from_dict(values)
+    with pytest.raises(DataError, match=r"_samples is \d, and by data and recipe"):
+        Record.from_dict(values | wrong)
+
+
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("noise", ["none", "symmetric:0.003", "symmetric:0.5", "pair-flip:0.3"])
 def test_whatever_share_a_noise_makes_wrong_is_believed(noise, exact):

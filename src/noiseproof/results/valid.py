@@ -10,6 +10,7 @@ from typing import Any
 from noiseproof.errors import DataError
 from noiseproof.known import KNOWN
 from noiseproof.models import NAMES as NETWORKS
+from noiseproof.results.key import fingerprint_of_pictures
 from noiseproof.train import Recipe
 from noiseproof.train.possible import (
     Checks,
@@ -115,11 +116,16 @@ def check_outcome(values: Mapping[str, Any], recipe: Recipe) -> None:
             raise DataError(f"the {name} epoch is not that of the history")
 
 
+def _is_published(values: Mapping[str, Any]) -> bool:
+    """Return whether the data, or the pictures that features were made of, are those published."""
+    known = KNOWN.get(values["dataset"])
+    content = fingerprint_of_pictures(values["encoded"]) or values["fingerprint"]
+    return known is not None and content == known.fingerprint
+
+
 def _check_samples(values: Mapping[str, Any], recipe: Recipe) -> None:
     """Raise DataError for numbers of samples that the data and the recipe do not give."""
-    known = KNOWN.get(values["dataset"])
-    published = known is not None and values["fingerprint"] == known.fingerprint
-    there = known.samples if known is not None and published else (0, 0)
+    there = KNOWN[values["dataset"]].samples if _is_published(values) else (0, 0)
     asked = (recipe.train_size, recipe.held_out), (recipe.test_size, 0)
     for name, total, (size, held) in zip(
         ("train_samples", "test_samples"), there, asked, strict=True
