@@ -85,10 +85,11 @@ def same(found, wanted, tolerance=1e-6):
             torch.testing.assert_close(a, b, rtol=1e-4, atol=tolerance)
 
 
-def one_step(tmp_path, kind, batch, accumulation, **options):
+def one_step(tmp_path, kind, batch, accumulation, labels=None, **options):
     """The weights after one step of plain gradient descent by the Trainer, and what it logged."""
     model = made(kind)
-    words, labels = examples(kind)
+    words, own = examples(kind)
+    labels = own if labels is None else labels
     rows = [{"input_ids": w, "labels": y} for w, y in zip(words, labels, strict=True)]
     chosen = {"linear": model} if options.pop("linear", False) else {}
     trainer = hf.Trainer(
@@ -198,6 +199,23 @@ def test_soft_labels_are_counted_by_rows():
     expected = compute_loss(LOSS)(outputs, labels, num_items_in_batch=8)
     torch.testing.assert_close(compute_loss(LOSS)(outputs, soft, counted), expected)
     torch.testing.assert_close(compute_loss(LOSS)(outputs, soft), expected)
+
+
+@pytest.mark.parametrize(("batch", "accumulation"), [(8, 1), (2, 4)], ids=["large", "accumulated"])
+@pytest.mark.parametrize("kind", ["sequences", "tokens", "llama"], indirect=True)
+def test_a_step_on_soft_labels_is_one_on_their_mean(tmp_path, kind, batch, accumulation):
+    model, (words, _) = made(kind), examples(kind)
+    logits = model(input_ids=words).logits
+    soft = torch.randn_like(logits).softmax(-1)
+    shifted = (logits[:, :-1], soft[:, 1:]) if kind in CAUSAL else (logits, soft)
+    expected = nf.loss(LOSS)(*(x.flatten(0, -2) for x in shifted))
+    moved = [
+        w.detach() if g is None else w.detach() - g
+        for w, g in zip(model.parameters(), gradients(model, expected), strict=True)
+    ]
+    trained, logged = one_step(tmp_path, kind, batch, accumulation, soft)
+    same([w.detach() for w in trained.parameters()], moved, 1e-5)
+    assert logged == pytest.approx(expected.item(), rel=1e-4)
 
 
 def test_shift_can_be_said():

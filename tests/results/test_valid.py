@@ -95,6 +95,42 @@ def test_an_impossible_record_is_refused(name, values):
     assert len(str(error.value).splitlines()) == 1
 
 
+@pytest.mark.parametrize("encoder", ["", "lite0:" + "a" * 64 + ":128:"], ids=["pixels", "encoded"])
+@pytest.mark.parametrize("wrong", [{"train_samples": 7}, {"test_samples": 1}], ids=str)
+def test_the_samples_of_published_data_are_counted(encoder, wrong):
+    published = VALUES["fingerprint"]
+    features = {"encoded": encoder + published, "fingerprint": "b" * 64} if encoder else {}
+    values = VALUES | features
+    values["identity"] = identity_of(values)
+    Record.from_dict(values)
+    with pytest.raises(DataError, match=r"_samples is \d, and by data and recipe"):
+        Record.from_dict(values | wrong)
+
+
+@pytest.mark.parametrize("rate", [0.2, 0.4])
+@pytest.mark.parametrize("name", ["digits-asymmetric", "mnist-asymmetric", "cifar10-asymmetric"])
+def test_a_noise_of_some_classes_makes_labels_of_theirs_wrong(name, rate):
+    cells = load_grid(name).cells()
+    record = made(next(cell for cell in cells if cell.noise == f"asymmetric:{rate}"), 0.5)
+    for part, believed in ((0.5, True), (0.45, True), (0.1, False), (0.0, False)):
+        found = round(part * rate * record.train_samples) / record.train_samples
+        wrong = {} if found else {"corrupted_part": None, "recovered": None}
+        history = tuple(
+            replace(
+                epoch,
+                train_accuracy=(1 - found) * epoch.clean_part + found * epoch.corrupted_part,
+                **wrong,
+            )
+            for epoch in record.history
+        )
+        values = replace(record, noise_rate=found, history=history).to_dict()
+        if believed:
+            assert Record.from_dict(values).noise_rate == found
+        else:
+            with pytest.raises(DataError, match="noise_rate is"):
+                Record.from_dict(values)
+
+
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("noise", ["none", "symmetric:0.003", "symmetric:0.5", "pair-flip:0.3"])
 def test_whatever_share_a_noise_makes_wrong_is_believed(noise, exact):

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from noiseproof.bench.grid import Grid, Row
 from noiseproof.results import Dispute, Place, Record, Store, Summary
-from noiseproof.results.verify import with_other_labels
+from noiseproof.results.verify import disagreements
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Collected:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """A line for each damaged file, disputed cell, and column trained with unequal labels."""
-        return (*self.damaged, *map(str, self.disputed), *with_other_labels(self.own))
+        """A line for each damaged file, disputed cell, and column of unequal labels or samples."""
+        return (*self.damaged, *map(str, self.disputed), *disagreements(self.own))
 
     @cached_property
     def counts(self) -> dict[str, int]:

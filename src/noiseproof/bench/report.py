@@ -13,7 +13,7 @@ from noiseproof.errors import DataError, ParameterError
 from noiseproof.progress import SILENT, Progress
 from noiseproof.report import page
 from noiseproof.results import Record, Store
-from noiseproof.results.verify import with_other_labels
+from noiseproof.results.verify import disagreements
 
 RECIPES = ("paper", "quick")
 
@@ -95,7 +95,7 @@ def contents(
     if not found and not others:
         raise DataError(_nothing(store, "digits-symmetric", WHOLE))
     problems = (
-        *store.damaged, *map(str, store.disputes.values()), *with_other_labels(records.values())
+        *store.damaged, *map(str, store.disputes.values()), *disagreements(records.values())
     )  # fmt: skip
     return Contents(found, others, problems, _board(found))
 

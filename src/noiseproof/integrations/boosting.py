@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from noiseproof.errors import DataWarning, ParameterError, TargetError
 from noiseproof.losses import Loss
+from noiseproof.losses.derivatives import as_array
 from noiseproof.losses.expression import as_loss
 from noiseproof.losses.newton import as_scores, newton, two_columns
 
@@ -165,7 +166,7 @@ def _mean(loss: Loss, probabilities: bool, a: Any, b: Any, sample_weight: Any = 
     counted = (labels != loss.ignore_index).astype(np.float64)
     if loss.weight is not None:
         counted *= loss.weight.double().numpy(force=True)[np.where(counted > 0, labels, 0)]
-    given = np.ones(len(rows)) if weight is None else np.asarray(weight, dtype=np.float64)
+    given = np.ones(len(rows)) if weight is None else weight.astype(np.float64)
     return float(rows.sum(dtype=np.float64) / np.dot(counted, given))
 
 
@@ -204,17 +205,19 @@ def _arguments(a: Any, b: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         scores, labels, sample_weight = a, b.get_label(), b.get_weight()
     else:
         labels, scores = a, b
-    weight = None if sample_weight is None or np.size(sample_weight) == 0 else sample_weight
-    return as_scores(scores), _whole(np.asarray(labels)), weight
+    weight = None if sample_weight is None else as_array("sample_weight", sample_weight)
+    if weight is not None and weight.size == 0:
+        weight = None
+    return as_scores(scores), _whole(as_array("labels", labels)), weight
 
 
 def _whole(labels: Any) -> Any:
     """Return the labels, which the libraries hold as floats, as classes."""
-    if labels.dtype.kind not in "fiub":
-        raise TargetError(f"expected labels 0, 1, ... K-1, got {labels.dtype}")
-    if labels.dtype.kind == "f" and not np.array_equal(labels, np.trunc(labels)):
-        wrong = labels[labels != np.trunc(labels)]
+    with np.errstate(invalid="ignore"):  # of what no integer is
+        whole = labels.astype(np.int64)
+    wrong = labels[whole != labels]
+    if wrong.size:
         raise TargetError(
             f"expected labels 0, 1, ... K-1, got {wrong[0]}: these objectives take no probabilities"
         )
-    return labels.astype(np.int64)
+    return whole

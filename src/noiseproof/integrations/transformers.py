@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from noiseproof.errors import ParameterError, ShapeError, TargetError
 from noiseproof.losses import Loss, linear_loss
 from noiseproof.losses.expression import as_loss
-from noiseproof.losses.targets import not_a_tensor
+from noiseproof.losses.parameter import as_number
+from noiseproof.losses.targets import check_dense, not_a_tensor
 
 
 def compute_loss(
@@ -52,16 +53,17 @@ def compute_loss(
             raise not_a_tensor(labels=labels)
         logits = _logits(outputs)
         made.to(logits.device)
-        causal = "CausalLM" in type(outputs).__name__ if shift is None else shift
-        labels = labels.to(logits.device)
+        language = "CausalLM" in type(outputs).__name__
+        causal = language if shift is None else shift
+        labels = labels if labels.is_meta else labels.to(logits.device)
+        check_dense(logits=logits, labels=labels)
         hidden = None if last is None else last.taken(logits)
-        if logits.dim() < (3 if causal else 1):
+        if logits.dim() < (3 if causal else 1) or logits.shape[-1] == 0:
             form = "(B, T, K)" if causal else "(..., K)"
             raise ShapeError(f"expected logits {form}, got {tuple(logits.shape)}")
         if causal and labels.shape[:2] != logits.shape[:2] and hidden is None:
             raise _wrong_labels(labels, logits)
-        if causal:
-            labels = labels[:, 1:]
+        whole, labels = labels, labels[:, 1:] if causal else labels
         if hidden is not None and last is not None:
             hidden = hidden[:, :-1] if causal else hidden
             with _summed(made):
@@ -72,7 +74,12 @@ def compute_loss(
             classes = logits.shape[-1]
             with _summed(made):
                 total = made(logits.reshape(-1, classes), _rows(labels, logits))
-        mean: Tensor = total / _items(labels, classes, num_items_in_batch)
+        count = _count(num_items_in_batch)
+        if labels.is_floating_point():
+            items = _soft_items(labels.numel() / classes, whole, language, count)
+        else:
+            items = (labels != -100).sum() if count is None else count
+        mean: Tensor = total / items
         return mean
 
     return computed
@@ -120,11 +127,27 @@ def _wrong_labels(labels: Tensor, logits: Tensor) -> ShapeError:
     )
 
 
-def _items(labels: Tensor, classes: int, counted: Any) -> Any:
-    """Return the number of items; the Trainer counts each number of a soft label."""
-    if labels.is_floating_point():
-        return labels.numel() / classes if counted is None else counted / classes
-    return (labels != -100).sum() if counted is None else counted
+def _count(given: Any) -> Any:
+    """Return what the Trainer counted: nothing, a number, or a tensor that stays on its device."""
+    if isinstance(given, Tensor):
+        check_dense(num_items_in_batch=given)
+        return given
+    return None if given is None else as_number("num_items_in_batch", given)
+
+
+def _soft_items(rows: float, whole: Tensor, language: bool, count: Any) -> Any:
+    """Return the number of soft labels of a step, of which ``rows`` are in this batch.
+
+    The Trainer counts their numbers. Of a causal language model it means to leave out the first
+    token, ``labels[..., 1:]``, and leaves out the first class of every token instead. So its count
+    is only compared with the same count of this batch, which is exact where all batches of the step
+    have one length. Of a model that the Trainer does not know for one, such as GPT2LMHeadModel, the
+    mean is then too small by one part in K.
+    """
+    if count is None:
+        return rows
+    here = whole[..., 1:] if language else whole
+    return count * (rows / max(here.numel(), 1))
 
 
 class _LastStates:

@@ -39,6 +39,7 @@ from noiseproof.kernels.state import (
     made_on_cpu,
     recordable,
     recording,
+    undetached,
 )
 from noiseproof.kernels.statistics import LogSum, PowerSum, Statistic
 
@@ -75,4 +76,5 @@ __all__ = [
     "sum_of_classes",
     "sum_of_labels",
     "sum_of_rows",
+    "undetached",
 ]

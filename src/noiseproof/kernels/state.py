@@ -1,11 +1,13 @@
 """What torch is doing around us: the only file that asks its private functions."""
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.autograd import forward_ad
+from torch.overrides import TorchFunctionMode
 
 
 def is_transformed() -> bool:
@@ -56,6 +58,27 @@ def recording() -> AbstractContextManager[None]:
     """Let autograd record, under ``torch.no_grad`` and ``torch.inference_mode`` too."""
     inferring = torch.is_inference_mode_enabled()
     return torch.inference_mode(False) if inferring else torch.enable_grad()
+
+
+class _Undetached(TorchFunctionMode):
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in (Tensor.detach, torch.detach) and args and args[0].requires_grad:
+            return args[0]
+        if func is torch._C._set_grad_enabled:
+            args = (True,)
+        elif func in (Tensor.numpy, Tensor.__array__):  # which read only what is detached
+            args = (args[0].detach(), *args[1:])
+        return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def undetached() -> Iterator[None]:
+    """Let autograd record all of a formula, also what it means to hold constant in training.
+
+    The gradient then is that of the value, whatever ``detach`` and ``torch.no_grad`` are in it.
+    """
+    with torch.enable_grad(), _Undetached():
+        yield
 
 
 def made_on_cpu() -> AbstractContextManager[Any]:

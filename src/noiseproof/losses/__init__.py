@@ -10,7 +10,7 @@ from noiseproof.losses.aul import AUL
 from noiseproof.losses.base import Loss, registry
 from noiseproof.losses.biased import Biased
 from noiseproof.losses.clipped import ClippedCE
-from noiseproof.losses.combine import WeightedSum, weighted_sum
+from noiseproof.losses.combine import WeightedSum
 from noiseproof.losses.cross_entropy import CE
 from noiseproof.losses.eps_softmax import EpsSoftmax
 from noiseproof.losses.expression import loss
@@ -63,5 +63,4 @@ __all__ = [
     "paper_loss",
     "parameter",
     "registry",
-    "weighted_sum",
 ]

@@ -7,6 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from noiseproof.errors import ParameterError
 from noiseproof.kernels import Classes, Statistic, Sums
 from noiseproof.losses.cross_entropy import CE
 from noiseproof.losses.focal import FL
@@ -121,5 +122,7 @@ def l1_penalty(module: nn.Module) -> Tensor:
     >>> l1_penalty(nn.Linear(2, 2)).ndim
     0
     """
+    if not isinstance(module, nn.Module):
+        raise ParameterError(f"expected `module` to be a torch module, got {module!r}")
     parts = [p.abs().sum() for p in module.parameters()]
     return torch.stack(parts).sum() if parts else torch.zeros(())

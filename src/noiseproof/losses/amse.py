@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from noiseproof.errors import ParameterError
 from noiseproof.kernels import Classes, PowerSum, Summand, Sums
+from noiseproof.losses.derivatives import as_array
 from noiseproof.losses.parameter import as_number, check_float32, parameter
 from noiseproof.losses.pointwise import RowLoss
 
@@ -65,8 +67,11 @@ class AMSE(RowLoss):
         >>> AMSE(a=5).asymmetric_on([0.59, 0.41, 0]), AMSE(a=5).asymmetric_on([0.61, 0.39, 0])
         (False, True)
         """
-        first, second = sorted(weights, reverse=True)[:2]
-        return bool(self.a * (first - second) >= sum(weights) * (1 - 1e-12))
+        w = as_array("weights", weights).astype(np.float64)
+        if w.ndim != 1 or len(w) < 2 or not ((w >= 0) & np.isfinite(w)).all():
+            raise ParameterError(f"expected two or more finite weights >= 0, got {weights!r}")
+        second, first = np.sort(w)[-2:]
+        return bool(self.a * (first - second) >= w.sum() * (1 - 1e-12))
 
     @staticmethod
     def a_for(gap: float) -> float:

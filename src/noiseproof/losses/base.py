@@ -57,7 +57,7 @@ class Loss(Written, nn.Module):
     A class whose logit is -inf is masked: it has no part in a sum over the classes, nor in label
     smoothing, as if the row had one class less. A label that is masked has probability 0: cross
     entropy is infinite, as torch's; a bounded loss is l(0), with no gradient; any other takes its
-    log-probability as -3e29, as it does with one that no float holds, and its gradient there is
+    log-probability as -3e29, as it does with any below that, and its gradient there is
     not defined.
     """
 

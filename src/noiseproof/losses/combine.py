@@ -51,6 +51,20 @@ class WeightedSum(Loss, register=False):
         self._modules["terms"] = Terms(terms)
         super().prepare()
 
+    def checked(self, name: str, given: Any) -> Any:
+        """Return what was given: weights as a tuple, terms as modules that torch can hold."""
+        if name not in ("factors", "terms"):
+            return super().checked(name, given)
+        try:
+            items = tuple(given)
+        except (TypeError, RuntimeError):
+            raise ParameterError(f"expected `{name}`, one for each term, got {given!r}") from None
+        if name == "factors":
+            return items
+        if not items or not all(isinstance(term, Loss) for term in items):
+            raise ParameterError(f"expected `terms` to be losses, got {given!r}")
+        return nn.ModuleList(items)
+
     def _may_add(self, term: Any) -> bool:
         """Whether this kind of sum can compute such a term."""
         return isinstance(term, Loss)

@@ -133,14 +133,16 @@ class Declared:
                     f"`{name}` of {type(self).__name__} follows from its parameters: change those, "
                     "or build another loss"
                 )
-            plain = name in self.domains() or (name in OPTIONS and name != "weight")
-            if plain and isinstance(value, nn.Module | nn.Parameter):
+            declared = is_parameter or name in OPTIONS
+            if declared and isinstance(value, nn.Module | nn.Parameter):
                 value = self.checked(name, value)  # torch would file it away beside the default
             super().__setattr__(name, value)
             return
         if is_parameter and self._follows:
             raise ParameterError(f"`{name}` follows from {self._follows}: change it there")
         before, value = getattr(self, name), self.checked(name, value)
+        if isinstance(before, Declared) and not isinstance(value, Declared):
+            raise ParameterError(f"expected `{name}` to be a loss, such as nf.CE(), got {value!r}")
         Declared.changes = object()
         if name == "weight" and name in self._buffers:  # a parameter too is kept as a buffer
             self._buffers[name] = value

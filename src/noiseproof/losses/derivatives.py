@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from noiseproof.errors import ParameterError, ShapeError
@@ -40,7 +41,7 @@ def derivatives(loss: "Loss", scores: Any, target: Any, weight: Any = None) -> D
     if loss.transforms:
         raise ParameterError(f"{loss} changes the logits: it has no derivatives in raw scores")
     in_torch = isinstance(scores, Tensor)
-    z, y = _tensor(scores), _tensor(target).detach()
+    z, y = _tensor("scores", scores), _tensor("target", target).detach()
     check_dense(scores=z, target=y)
     if z.dim() != 2 or z.dtype not in FLOATS or z.shape[1] == 0:
         raise ShapeError(f"expected scores (N, K), got {z.dtype} of shape {tuple(z.shape)}")
@@ -54,7 +55,7 @@ def derivatives(loss: "Loss", scores: Any, target: Any, weight: Any = None) -> D
         )
     if soft and not loss.is_cross_entropy:
         check_probabilities(y)
-    w = None if weight is None else _tensor(weight)
+    w = None if weight is None else _tensor("weight", weight)
     if w is not None:
         if not w.is_nested and w.shape != z.shape[:1]:
             raise ShapeError(f"expected a weight for each of {len(z)} rows, got {tuple(w.shape)}")
@@ -121,20 +122,29 @@ def mixture(loss: "Loss", z: Tensor, y: Tensor) -> Tensor:
     return t if loss.weight is None else t * class_weights(z, loss.weight)
 
 
-def _tensor(x: Any) -> Tensor:
-    if isinstance(x, Tensor):
-        return x
+def as_array(name: str, given: Any) -> NDArray[Any]:
+    """Return what was given as an array of numbers, or say that it is none."""
     try:
-        array = np.asarray(x)
+        array = np.asarray(given)
     except ValueError:
-        raise ShapeError(f"expected an array of numbers, got a ragged {type(x).__name__}") from None
-    if array.dtype.kind not in "fiub":
-        raise ShapeError(f"expected an array of numbers, got {type(x).__name__} of {array.dtype}")
+        got = "rows of different lengths"
+    except (TypeError, RuntimeError) as error:  # a tensor that is sparse or to be learnt
+        got = f"{type(given).__name__}: {error}"
+    else:
+        if array.dtype.kind in "fiub":
+            return array
+        got = f"{type(given).__name__} of {array.dtype}"
+    raise ShapeError(f"expected {name} as an array of numbers, got {got}")
+
+
+def _tensor(name: str, given: Any) -> Tensor:
+    if isinstance(given, Tensor):
+        return given
+    array = as_array(name, given)
     kind = array.dtype
-    if kind.kind == "f" and kind.itemsize > 8:  # torch has no longer ones
-        array = array.astype(np.float64)
-    elif not kind.isnative:
-        array = array.astype(kind.newbyteorder("="))
-    if any(stride < 0 for stride in array.strides) or not array.flags.writeable:
-        array = array.copy()
+    # What torch reads: no long double, no C long long (a type apart from int64), no other order.
+    known = np.dtype(f"{kind.kind}{min(kind.itemsize, 8)}")
+    foreign = kind.char != known.char or not kind.isnative
+    if foreign or min(array.strides, default=0) < 0 or not array.flags.writeable:
+        array = array.astype(known, order="C")
     return torch.from_numpy(array)

@@ -6,6 +6,7 @@ import numpy as np
 
 from noiseproof.errors import ShapeError
 from noiseproof.losses.base import Loss
+from noiseproof.losses.derivatives import as_array
 
 
 def newton(loss: Loss, scores: Any, labels: Any, weight: Any = None) -> tuple[Any, Any]:
@@ -35,13 +36,7 @@ def two_columns(scores: Any) -> Any:
 
 def as_scores(scores: Any) -> Any:
     """Return scores, (N, K) or (N,), as an array of floats, or say that they are none."""
-    try:
-        array = np.asarray(scores)
-    except ValueError:
-        raise ShapeError("expected scores (N, K) or (N,), got rows of different lengths") from None
-    fits = array.ndim == 1 or (array.ndim == 2 and array.shape[1] > 1)
-    if array.dtype.kind not in "fiub" or not fits:
-        raise ShapeError(
-            f"expected scores (N, K) or (N,), got {array.dtype} of shape {array.shape}"
-        )
+    array = as_array("scores", scores)
+    if not (array.ndim == 1 or (array.ndim == 2 and array.shape[1] > 1)):
+        raise ShapeError(f"expected scores (N, K) or (N,), got shape {array.shape}")
     return array if array.dtype.kind == "f" else array.astype(np.float64)

@@ -5,11 +5,14 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
-from noiseproof.errors import DataError
+from noiseproof.errors import DataError, NoiseError
 from noiseproof.known import KNOWN
 from noiseproof.models import NAMES as NETWORKS
+from noiseproof.noise import parse
+from noiseproof.results.key import fingerprint_of_pictures
 from noiseproof.train import Recipe
 from noiseproof.train.possible import (
     Checks,
@@ -30,6 +33,8 @@ _BY_RATE = ("symmetric", "pair-flip")
 _TRUNCATED, _TENTH = "instance", 0.1
 #: Noises that leave some classes alone, so that it is less.
 _AT_MOST = ("asymmetric", "superclass")
+#: Of an even share, what a class of the published data sets with such noise has at least.
+_EVEN = 0.8
 #: Standard deviations from it, and labels besides, at which a share is not believed.
 _FAR, _FEW = 6, 10
 #: Of a share, at most.
@@ -115,11 +120,16 @@ def check_outcome(values: Mapping[str, Any], recipe: Recipe) -> None:
             raise DataError(f"the {name} epoch is not that of the history")
 
 
+def _is_published(values: Mapping[str, Any]) -> bool:
+    """Return whether the data, or the pictures that features were made of, are those published."""
+    known = KNOWN.get(values["dataset"])
+    content = fingerprint_of_pictures(values["encoded"]) or values["fingerprint"]
+    return known is not None and content == known.fingerprint
+
+
 def _check_samples(values: Mapping[str, Any], recipe: Recipe) -> None:
     """Raise DataError for numbers of samples that the data and the recipe do not give."""
-    known = KNOWN.get(values["dataset"])
-    published = known is not None and values["fingerprint"] == known.fingerprint
-    there = known.samples if known is not None and published else (0, 0)
+    there = KNOWN[values["dataset"]].samples if _is_published(values) else (0, 0)
     asked = (recipe.train_size, recipe.held_out), (recipe.test_size, 0)
     for name, total, (size, held) in zip(
         ("train_samples", "test_samples"), there, asked, strict=True
@@ -141,16 +151,32 @@ def _check_noise(values: Mapping[str, Any], recipe: Recipe) -> None:
         return
     try:
         expected = 0.0 if kind == "none" else float(rest.partition(":")[0])
-        deviation = math.sqrt(expected * (1 - expected) / samples)
+        above = _far(expected, samples)
     except ValueError:
         raise DataError(f"noise is {short(noise)}") from None
     # An exact number is rounded in each class, and there may be as many classes as samples.
     classes = len(KNOWN[values["dataset"]].classes) if values["dataset"] in KNOWN else samples
     slack = (_FEW + (classes if recipe.exact else 0)) / samples if expected else 0
     slack += _TENTH if kind == _TRUNCATED else 0
-    away = rate - expected if kind in _AT_MOST else abs(rate - expected)
-    if not away <= _FAR * deviation + slack:
+    least = expected
+    if kind in _AT_MOST:
+        least = _EVEN * _mean_rate(noise, values["dataset"]) if _is_published(values) else 0.0
+    if not least - _far(least, samples) - slack <= rate <= expected + above + slack:
         raise DataError(f"noise_rate is {rate} with noise {short(noise)}")
+
+
+def _far(share: float, samples: int) -> float:
+    return _FAR * math.sqrt(share * (1 - share) / samples)
+
+
+@lru_cache
+def _mean_rate(noise: str, dataset: str) -> float:
+    """Return the share of wrong labels that a noise makes where all classes are as frequent."""
+    try:
+        transition = parse(noise, dataset=dataset).transition
+    except NoiseError as error:
+        raise DataError(str(error)) from None
+    return 0.0 if transition is None else transition.rate
 
 
 def _check_shares(row: Mapping[str, Any], values: Mapping[str, Any], recipe: Recipe) -> None:

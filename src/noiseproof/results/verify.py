@@ -28,7 +28,7 @@ def verify_store(store: Store) -> Verification:
         *store.damaged,
         *map(str, store.disputes.values()),
         *_under_a_known_name(records.values()),
-        *with_other_labels(records.values()),
+        *disagreements(records.values()),
     )
     return Verification(len(records), problems)
 
@@ -47,19 +47,36 @@ def _under_a_known_name(records: Iterable[Record]) -> Iterable[str]:
         )
 
 
-def with_other_labels(records: Iterable[Record]) -> Iterable[str]:
-    """Yield a line for each column whose rows were not trained with the same noisy labels."""
-    drawn: dict[tuple[object, ...], dict[str, Record]] = {}
+def disagreements(records: Iterable[Record]) -> Iterable[str]:
+    """Yield a line for what was not trained with the same noisy labels, or tested on as many."""
+    trained: dict[tuple[object, ...], dict[object, Record]] = {}
+    tested: dict[tuple[object, ...], dict[object, Record]] = {}
     for record in records:
         place, recipe = record.place, record.recipe
         sizes = recipe.train_size, recipe.held_out, recipe.exact
-        labels = drawn.setdefault((place.data, place.noise, record.seed, sizes), {})
-        labels.setdefault(record.noise_hash, record)
-    for found in drawn.values():
+        labels = trained.setdefault((place.data, place.noise, record.seed, sizes), {})
+        labels.setdefault((record.noise_hash, record.noise_rate, record.train_samples), record)
+        counts = tested.setdefault((place.data, recipe.test_size), {})
+        counts.setdefault(record.test_samples, record)
+    for one, other in _first_two(trained):
+        yield (
+            f"{one.dataset} with noise {one.noise}, seed {one.seed}: {one.loss} and "
+            f"{other.loss} were trained with different labels (shares of wrong ones "
+            f"{one.noise_rate:.4f} of {one.train_samples:,} and {other.noise_rate:.4f} of "
+            f"{other.train_samples:,})"
+        )
+    for one, other in _first_two(tested):
+        yield (
+            f"{one.dataset}: {one.loss} with noise {one.noise} was tested on "
+            f"{one.test_samples:,} samples, {other.loss} with noise {other.noise} on "
+            f"{other.test_samples:,}"
+        )
+
+
+def _first_two(
+    groups: dict[tuple[object, ...], dict[object, Record]],
+) -> Iterable[tuple[Record, Record]]:
+    for found in groups.values():
         if len(found) > 1:
             one, other, *_ = found.values()
-            yield (
-                f"{one.dataset} with noise {one.noise}, seed {one.seed}: {one.loss} and "
-                f"{other.loss} were trained with different labels (shares of wrong ones "
-                f"{one.noise_rate:.4f} and {other.noise_rate:.4f})"
-            )
+            yield one, other

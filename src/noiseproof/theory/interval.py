@@ -7,6 +7,7 @@ from typing import TypeGuard
 import torch
 from torch import Tensor
 
+from noiseproof import kernels
 from noiseproof.errors import ParameterError, TheoryError
 from noiseproof.losses import Loss, Pointwise, expression
 from noiseproof.losses.combine import PointwiseSum
@@ -62,7 +63,8 @@ def is_pointwise(loss: Loss) -> TypeGuard[Pointwise]:
 
 def losses_at(loss: Loss, log_p: Tensor) -> Tensor:
     """Return L(u, k) for every k, at log u; log-probabilities are logits of themselves."""
-    return loss.class_rows(log_p) if loss.transforms else loss.per_class(log_p)
+    with kernels.undetached():  # to minimise the value, whatever gradient it is trained with
+        return loss.class_rows(log_p) if loss.transforms else loss.per_class(log_p)
 
 
 def as_pointwise(loss: Loss | str, question: str) -> Pointwise:
@@ -104,7 +106,8 @@ def log_slope(loss: Pointwise, log_u: Tensor) -> Tensor:
 
     What has lost its digits to underflow counts as flat.
     """
-    _, slope = loss.with_slope(log_u)
+    with kernels.undetached():
+        _, slope = loss.with_slope(log_u)
     falls = slope.neg()
     return torch.where(falls > _LEAST, falls, 0.0).log() - log_u
 

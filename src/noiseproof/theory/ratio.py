@@ -1,7 +1,8 @@
 """The asymmetry ratio of any loss that has one: in closed form, measured, or bounded."""
 
 from noiseproof.errors import ParameterError, TheoryError
-from noiseproof.losses import Loss, Pointwise, WeightedSum, weighted_sum
+from noiseproof.losses import Loss, Pointwise, WeightedSum
+from noiseproof.losses.combine import weighted_sum
 from noiseproof.theory.conditions import is_completely_asymmetric, is_symmetric
 from noiseproof.theory.interval import as_loss, as_pointwise, is_pointwise
 from noiseproof.theory.mass import pointwise_ratio
