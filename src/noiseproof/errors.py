@@ -61,11 +61,11 @@ class TargetError(NoiseproofError, IndexError):
 
 
 class NoiseError(NoiseproofError, ValueError):
-    """A noise model that is not one."""
+    """A noise model that is not valid."""
 
 
 class DataError(NoiseproofError, ValueError):
-    """A data set that is missing, damaged or not what it says."""
+    """A data set that is missing, damaged, or not what it claims to be."""
 
 
 class DataWarning(UserWarning):

@@ -1,7 +1,7 @@
 """Grids against the paper's tables, files of the user's own, and keys that know the content."""
 
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from noiseproof.bench.run_cell import run_cell
 from noiseproof.errors import NoiseproofError, ParameterError
 from noiseproof.losses import loss as read_loss
 from noiseproof.paper import PARAMETERS
+from noiseproof.train.recipe import Recipe
 
 PAPER = Path(__file__).parents[3] / "shared/paper/asymmetric-loss-functions.tex"
 TABLES = [f"{d}-{n}" for d in ("mnist", "cifar10", "cifar100") for n in ("symmetric", "asymmetric")]
@@ -316,3 +317,6 @@ def test_the_grid_of_the_documentation(tmp_path):
     assert (grid.label, len(grid.cells())) == ("grape", 12)
     described = re.findall(r"^\| `(\w+)`", text, re.MULTILINE)
     assert described == list(FIELDS)
+    overridable = next(line for line in text.splitlines() if line.startswith("| `overrides`"))
+    known = {field.name for field in fields(Recipe)} - {"name", "method"}
+    assert set(re.findall(r"`(\w+)`", overridable)) == {"overrides", *known}

@@ -143,8 +143,9 @@ def recommend(
         probabilities: (N, K) out-of-sample predictions if ``noise`` is labels, whose noise is then
             estimated.
         dataset: the data set whose confusions ``"asymmetric:0.3"`` refers to.
-        accuracy: what share of true labels a model gets right, as far as you know: below 0.7 the
-            data are hard. An estimated noise says it; with neither, they are taken for easy.
+        accuracy: the share of true labels that a model gets right, if you know it; below 0.7 the
+            data count as hard. By default it is taken from an estimated noise; without one, the
+            data count as easy.
 
     Raises:
         TheoryError: if clean labels do not dominate, c <= 1; it names the two classes.

@@ -63,7 +63,7 @@ class Material:
 
     @property
     def grid(self) -> Grid:
-        """The grid."""
+        """The grid that the figures are drawn from."""
         return self.collected.grid
 
     def seeds(self, row: str, noise: str) -> list[Record]:

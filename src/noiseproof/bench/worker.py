@@ -90,7 +90,7 @@ class Teller(Watcher):
             raise BrokenPipeError
 
     def epoch(self, row: Epoch) -> None:
-        """Tell."""
+        """Report a finished epoch to the parent process."""
         self.wire.send(News(row.number, row.test_accuracy))
 
 

@@ -196,7 +196,7 @@ def explained(p: Doubles, log_likelihood: Doubles) -> float:
 
 
 def _news(answers: Answers, own: Doubles, log_likelihood: Doubles, prior: Doubles) -> float:
-    """Return the power of the other answers about an item that predicts each answer best."""
+    """Return the exponent for the other answers at which they best predict a left-out answer."""
     others = log_likelihood[answers.item] - own
     before = prior if prior.ndim == 1 else prior[answers.item]
 

@@ -121,7 +121,7 @@ def need_all(problems: Mapping[int, str], what: str) -> None:
 
 
 def _encoded(encoder: Encoder, batch: Any, count: int) -> NDArray[np.float32]:
-    """Return what the encoder makes of a batch; what its files do wrong is one line."""
+    """Return the embeddings of a batch; errors caused by the encoder's files become one line."""
     identity = encoder.identity
     try:
         values = encoder.encode(batch)

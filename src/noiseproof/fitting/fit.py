@@ -74,9 +74,9 @@ def fit(
         test: a test set with true labels, as a path or as (X, y).
         trusted: rows of X that a person has checked, drawn at random, and their true labels: a CSV
             file or a DataFrame with the columns ``row`` and ``label``, or (rows, labels). They
-            choose the model and make the estimates surer; 60 already do much.
+            guide the choice of the model and narrow the intervals; 60 rows already help a lot.
         reviewed: the ``reviewed.csv`` that the report's review page exported for these data. Its
-            labels are trained on, its random list chooses the model and measures it.
+            labels are trained on; its random list helps to choose the model and measures it.
         answers: the answers of several annotators instead of y: a DataFrame, either with the
             columns ``item`` (the row of X, from 0), ``annotator`` and ``label``, or with a column
             for each annotator and a row for each row of X; or the names of such columns of X, in

@@ -27,7 +27,7 @@ def is_traced() -> bool:
 
 
 def is_plain(z: Tensor) -> bool:
-    """Whether ``z`` holds numbers that a kernel may read and write, and nobody looks over it.
+    """Whether a kernel may use the storage of ``z`` directly: plain numbers, nothing tracing it.
 
     Not so for subclasses (DTensor, FakeTensor), under a dispatch mode (FakeTensorMode, make_fx), a
     compiler, ``torch.jit.trace`` or a ``torch.func`` transform, on the meta device, in forward-mode

@@ -97,7 +97,7 @@ class Rest:
         return p
 
     def _in_sample(self, of: Labels) -> Labels:
-        """Return for each row the first row of the sample with the same number, -1 without one."""
+        """Return, for each row, the first sample row with the same number, or -1."""
         known, first = np.unique(of[self.kept], return_index=True)
         at = np.minimum(np.searchsorted(known, of), len(known) - 1)
         return np.where(known[at] == of, first[at], -1)

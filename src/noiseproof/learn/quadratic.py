@@ -168,7 +168,7 @@ class _Told:
                 sums[2] += each @ values**2
 
     def columns(self, most: int, without: int | None = None) -> NDArray[np.int64]:
-        """Return the numbers of the columns that say most, by all rows or by all but one part."""
+        """Return the indices of the most informative columns, by all rows or all but one part."""
         sums = self.sums.sum(0) - (0 if without is None else self.sums[without])
         size, first, second = sums
         share = size / np.maximum(size.sum(0), 1e-300)

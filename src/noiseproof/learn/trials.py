@@ -131,7 +131,7 @@ class Folds:
 
     @property
     def left(self) -> str:
-        """The time that is left, in words; empty without a limit."""
+        """The remaining time, in words; empty if there is no limit."""
         if math.isinf(self.deadline):
             return ""
         minutes, seconds = divmod(max(0, round(self.deadline - time.monotonic())), 60)

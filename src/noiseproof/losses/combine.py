@@ -139,7 +139,7 @@ class WeightedSum(Loss, register=False):
 
     @property
     def infinite(self) -> bool:  # type: ignore[override]
-        """Whether any term is: each has its own rows."""
+        """Whether any term can be infinite: each has its own rows."""
         return any(term.infinite for term in self.losses)
 
     @property

@@ -38,12 +38,12 @@ class Transformed(Loss, register=False):
 
     @property
     def bounded(self) -> bool:  # type: ignore[override]
-        """Whether the base is."""
+        """Whether the base is bounded."""
         return self.base.bounded
 
     @property
     def infinite(self) -> bool:  # type: ignore[override]
-        """Whether the base is."""
+        """Whether the base can be infinite."""
         return self.base.infinite
 
     @property

@@ -121,11 +121,11 @@ def posterior(
 
 
 def confident_rate(given: Integers, rows: Rows) -> float:
-    """Return a second opinion on the rate: by rows whose prediction is as sure as is usual.
+    """Return a second estimate of the rate, from the rows that are predicted confidently.
 
-    A class's usual probability is the mean over the rows with that label; each label counts by its
-    frequency. This is the confident joint of Northcutt et al., JAIR 2021, but for the classes after
-    the first.
+    These are predicted at least as confidently as is usual for the class. A class's usual
+    probability is the mean over the rows with that label; each label counts by its frequency. This
+    is the confident joint of Northcutt et al., JAIR 2021, but for the classes after the first.
     """
     K = rows.classes
     every = np.bincount(given, minlength=K)

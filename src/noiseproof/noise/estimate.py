@@ -36,34 +36,35 @@ def estimate(
     groups: ArrayLike | None = None,
     difficult: float = 0.0,
 ) -> EstimatedTransition:
-    """Estimate how labels go wrong from what a classifier that never saw them says.
+    """Estimate how labels go wrong, from the predictions of a classifier that never saw them.
 
-    A disagreement is the label's fault or the classifier's, and only the classifier's mistakes get
-    rarer as it is surer: see :mod:`noiseproof.noise.difficulty`. Intervals allow for noise that
-    falls on hard rows, for a classifier of any confidence, and for one that hardly learned
-    anything. Measured in benchmarks/results/estimate_noise.md.
+    Where the label and the classifier disagree, one of them is wrong, and only the classifier's
+    mistakes get rarer as its confidence grows: see :mod:`noiseproof.noise.difficulty`. Intervals
+    allow for noise that falls on hard rows, for a classifier of any confidence, and for one that
+    hardly learned anything. Measured in benchmarks/results/estimate_noise.md.
 
-    Two things nobody can see from labels alone: a class most of whose labels are those of another,
-    and wrong labels that follow a rule which the classifier learns too. For these, give ``trusted``
-    rows. And a classifier that cannot follow the classes, such as a linear one where boundaries
-    curve, is confidently wrong about correct labels, which looks like noise: give ``neighbours``,
-    or let :func:`noiseproof.fit` compare classifiers.
+    Labels alone cannot reveal two things: a class most of whose labels are those of another, and
+    wrong labels that follow a rule which the classifier learns too. For these, give ``trusted``
+    rows. A classifier that does not suit the classes, such as a linear one where boundaries curve,
+    is confidently wrong about correct labels, which looks like noise: give ``neighbours``, or let
+    :func:`noiseproof.fit` compare classifiers.
 
     Args:
         labels: (N,) the given labels, numbers from 0 to K-1 or names of classes.
         probabilities: (N, K) held out, as from cross-validation. Their confidence does not matter,
             but they should differ: predictions of 0 or 1 alone do not show what is difficult.
-            The columns of a DataFrame go by their names.
-        classes: the K names; without them, those of labels given as names, in order.
+            The columns of a DataFrame are matched by name.
+        classes: the K names; by default those of labels given as names, in order.
         neighbours: (N, k) for each row the numbers of the rows nearest to it, as from
-            :func:`nearest`. Their labels are a second opinion, which counts as far as it predicts.
-        trusted: row numbers, and the true labels of these rows. A few dozen do much; a row that is
-            given twice counts once, and rows of one group count less if they err together.
+            :func:`nearest`. Their labels are a second opinion, weighted by how well it predicts.
+        trusted: row numbers, and the true labels of these rows. A few dozen help a lot. Duplicates
+            count once; rows of one group count for less if they are wrong together.
         groups: (N,) a value for each row, equal for rows that belong together, such as copies or
-            the sentences of one document: intervals are wider, as far as such rows err together.
-        difficult: the share of the labels that the classifier misses which need not be wrong: it
-            may learn them from more rows, as its learning curve says, or they are all in one part
-            of the rows. It counts where that is most of them.
+            the sentences of one document: the more such rows err together, the wider the
+            intervals.
+        difficult: the share of the classifier's misses that may be hard rows rather than wrong
+            labels, because more data would fix them or they all lie in one region. Ignored up to
+            0.6.
 
     >>> from noiseproof.noise import TransitionMatrix
     >>> numbers = np.random.default_rng(0)

@@ -31,7 +31,7 @@ class Place(NamedTuple):
     noise: str
 
     def key(self, seed: int) -> str:
-        """Return the SHA-256 of this place and a seed.
+        """Return the SHA-256 that identifies the run of this place with a seed.
 
         >>> Place("digits", "ab12", "CE", "none").key(1)[:12]
         '3e5abfd83aae'

@@ -46,7 +46,7 @@ def is_symmetric(loss: Loss | str, classes: int = 10) -> bool:
 
 
 def sees_labels(loss: Loss, classes: int) -> bool:
-    """Return whether L(u, i) is another for another label i: if not, it teaches nothing."""
+    """Return whether the loss depends on the label at all."""
     losses = _at_many(loss, classes)
     return not torch.allclose(losses, losses[:, :1].expand_as(losses), rtol=1e-13, atol=0)
 

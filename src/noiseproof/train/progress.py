@@ -14,19 +14,19 @@ from noiseproof.train.outcome import Epoch
 
 
 class Watcher:
-    """Watches nothing; the base of those that do."""
+    """Ignores every event; the base class of those that show or record progress."""
 
     def begin(self, epochs: int, samples: int, done: int) -> None:
-        """Hear that a run of ``epochs`` over ``samples`` begins, ``done`` epochs of it made."""
+        """Called when a run of ``epochs`` over ``samples`` begins, after ``done`` epochs of it."""
 
     def step(self, samples: int, loss: float) -> None:
-        """Hear of a step."""
+        """Called after each step."""
 
     def epoch(self, row: Epoch) -> None:
-        """Hear of a finished epoch."""
+        """Called after each epoch."""
 
     def end(self) -> None:
-        """Hear that there is no more to come."""
+        """Called when the run ends."""
 
 
 class Shown(Watcher):
