@@ -74,6 +74,16 @@ def overlapping(seed):
     return X, y
 
 
+def kinds(seed):
+    """Three kinds that are easily told apart, each of two sorts that overlap."""
+    numbers = np.random.default_rng(seed)
+    kind, sort = numbers.integers(0, 3, ROWS), numbers.integers(0, 2, ROWS)
+    X = numbers.normal(size=(ROWS, 4))
+    X[np.arange(ROWS), kind] += 5
+    X[:, 3] += 0.8 * sort
+    return X, 2 * kind + sort
+
+
 def outlying(seed):
     """Columns with far more outliers than the normal distribution has: Student's t of 2."""
     numbers = np.random.default_rng(seed)
@@ -105,6 +115,7 @@ FAMILIES = {
     "shells": drawn(lambda X: np.digitize((X[:, :4] ** 2).sum(axis=1), [2, 5])),
     "covariances of their own": own_covariances,
     "four classes that overlap": overlapping,
+    "easy kinds of two sorts that overlap": kinds,
     "classes by chance": by_chance,
     "a sign, or a parity of four": drawn(
         lambda X: np.where(X[:, 0] > 0, X[:, 1] > 0, X[:, 2:6].prod(axis=1) > 0)
