@@ -1,6 +1,6 @@
 """The forms a matrix may come in, brought to one: equal data must give equal answers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -156,6 +156,18 @@ def blurred(X: Any, instead: str = "give a table") -> tuple[str, ...]:
         return ()
     names = shortlist(int(column) for column in few)
     return (f"{BLURRED}: columns {names}; subtract their means and scale them, or {instead}",)
+
+
+def column_numbers(names: Iterable[Any]) -> list[int] | None:
+    """Return the numbers that columns are called by, if these count them from 0, in any order.
+
+    >>> column_numbers(["1", "0"]), column_numbers([0.0, 1.0]), column_numbers([1, 2])
+    ([1, 0], [0, 1], None)
+    """
+    texts = [str(name) for name in names]
+    numbers = {form(at): at for at in range(len(texts)) for form in ("{}".format, "{}.0".format)}
+    found = [numbers.get(text, -1) for text in texts]
+    return found if sorted(found) == list(range(len(texts))) else None
 
 
 def _stacked(rows: Any) -> Any:
