@@ -85,7 +85,9 @@ def _understand(name: str, column: Any, is_text: bool, notes: Notes, marks: bool
         return _number(name, column)
     if types.is_datetime64_any_dtype(column):
         return _date(name, column, day_first=None)
-    return _text(name, column, notes) if is_text else _object(name, column, notes, marks)
+    return (
+        _text(name, column, notes, named=True) if is_text else _object(name, column, notes, marks)
+    )
 
 
 def _number(name: str, column: Any, written: Amounts | None = None) -> Number:
@@ -218,8 +220,8 @@ def _date(name: str, column: Any, day_first: bool | None) -> Date:
     return date
 
 
-def _text(name: str, column: Any, notes: Notes) -> Words:
-    words = Words.learn(name, column)
+def _text(name: str, column: Any, notes: Notes, *, named: bool = False) -> Words:
+    words = Words.learn(name, column, named=named)
     if words is None:
         raise _Useless("without words")
     what = "pieces of words" if words.characters else "words and pairs"
