@@ -174,20 +174,30 @@ def test_the_classifier_answers_every_form_alike(kind):
 
 
 @pytest.mark.parametrize(
-    "form", ["dates", "times", "nested tensor", "meta tensor", "texts", "complex", "dict"]
+    "form",
+    ["dates", "times", "nested tensor", "meta tensor", "masked tensor", "texts", "complex", "dict"],
 )
+@pytest.mark.filterwarnings("ignore:The PyTorch API of MaskedTensors")
 def test_other_forms_are_one_line(form):
     rows = {
         "dates": X.astype(np.int64).astype("M8[s]"),
         "times": X.astype(np.int64).astype("m8[s]"),
         "nested tensor": torch.nested.nested_tensor(list(TENSOR), layout=torch.jagged),
         "meta tensor": TENSOR.to("meta"),
+        "masked tensor": torch.masked.masked_tensor(TENSOR, TENSOR > 0),
         "texts": X.astype(str),
         "complex": X.astype(complex),
         "dict": {"a": X[:, 0]},
     }[form]
     with pytest.raises(DataError, match=r"^X: expected numbers"):
         fit(rows, Y)
+
+
+@pytest.mark.parametrize("one", [torch.ones(2), np.ma.array([1.0, 2.0], mask=[0, 1]), [1.0, 2.0]])
+@pytest.mark.parametrize("other", [torch.ones(3), np.ma.array([1.0] * 3), np.ones(3)])
+def test_rows_of_different_lengths_are_one_line_in_any_form(one, other):
+    with pytest.raises(DataError, match="row 0 has 2 values, row 1 has 3; expected as many"):
+        as_samples([one, other], labelled=False)
 
 
 def test_a_mask_means_missing():
@@ -198,6 +208,9 @@ def test_a_mask_means_missing():
     assert (one.predict_proba(holes) == two.predict_proba(masked)).all()
     rows = list(masked)
     assert (one.predict_proba(holes) == one.predict_proba(rows)).all()
+    plainly = [TENSOR[0], X[1].tolist(), tuple(X[2]), *X[3:7]]  # the first masked row is not first
+    given = [*plainly, *masked[7:]]
+    assert (one.predict_proba([X[0], *holes[1:7], *holes[7:]]) == one.predict_proba(given)).all()
     whole = np.ma.array((4 * X).astype(np.int64), mask=np.isnan(holes))
     assert (fit(whole, Y).predict_proba(whole) == fit(4 * holes, Y).predict_proba(4 * holes)).all()
     with pytest.raises(ValueError, match="NaN"):

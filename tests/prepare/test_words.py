@@ -45,6 +45,33 @@ def test_text_without_spaces_is_told_apart(good, bad, filler):
     assert LogisticRegression().fit(X[:100], y[:100]).score(X[100:], y[100:]) > 0.95
 
 
+@pytest.mark.parametrize("length", [9, 20, 40])
+@pytest.mark.parametrize("first", ["a", "ㄱ", "가", "ሀ", "अ", "ا", "α", "ᎀ"])
+@pytest.mark.parametrize("gap", ["", " "])
+def test_words_that_never_repeat_are_read_by_characters_where_the_user_calls_them_text(
+    length, first, gap
+):
+    numbers, y = np.random.default_rng(0), np.arange(N) % 2
+    letters = [chr(ord(first) + i) for i in range(24)]
+    told = ["".join(letters[1:6:2]), "".join(letters[2:7:2])]
+    made = []
+    for k in y:
+        text, at = "".join(numbers.choice(letters, length)), numbers.integers(length)
+        more = "".join(numbers.choice(letters, 9))
+        made.append(f"{text[:at]}{told[k]}{text[at:]}{gap}{more}")
+    _, X = prepare(table(tag=made, z=y), text=("tag",))
+    assert LogisticRegression(C=9).fit(X[:150, :-1], y[:150]).score(X[150:, :-1], y[150:]) > 0.8
+    if length < 25 - 9:  # otherwise it is for somebody else to say
+        kept, _ = prepare(table(tag=made, z=numbers.normal(size=N)))
+        assert kept.texts == ()  # an ID looks the same
+
+
+def test_words_that_repeat_are_read_as_words():
+    made = [f"film {i} was {('bad', 'good')[i % 2]}" for i in range(N)]
+    features, _ = prepare(table(review=made), text=("review",))
+    assert {"review: film", "review: was good"} <= set(features.names)
+
+
 KANA = "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワ"
 HALF = "ｱｲｳｴｵｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾅﾆﾇﾈﾉﾊﾋﾌﾍﾎﾏﾐﾑﾒﾓﾔﾕﾖﾗﾘﾙﾚﾛﾜ"
 

@@ -14,6 +14,7 @@ from noiseproof.data.blank_lines import blank_above, without_end
 from noiseproof.data.first_line import check_names, read_head, separator_of
 from noiseproof.data.gaps import NO_VALUE
 from noiseproof.data.labels import MARK, as_labels
+from noiseproof.data.records import check_records
 from noiseproof.data.row_names import check_all_names, check_ends, check_first_names
 from noiseproof.data.swallowed import LikeRows
 from noiseproof.data.watched import Watched, unpacked
@@ -125,32 +126,22 @@ class Delimited:
     def _checked(
         self, frames: Iterator["pd.DataFrame"], watched: Watched
     ) -> Iterator["pd.DataFrame"]:
+        """Return blocks of rows; a sign that pandas misreads some has the whole file looked at."""
         checked = False
         for frame in frames:
-            if not checked and watched.has_lone_returns:
-                self._check_returns()
+            if not checked and (watched.has_lone_returns or self._may_be_short(frame)):
+                with self._lines(newline="") as lines:
+                    width = len(self.columns) + self.row_names
+                    check_records(lines, self.separator, width, self.path)
                 checked = True
             yield frame
 
-    def _check_returns(self) -> None:
-        """Raise DataError where lines end in a line feed and a carriage return in one tears a row.
-
-        In quotes it is text; alone at the end of every line, as once on Macs, it ends rows.
-        """
-        with self._lines(newline="") as lines:
-            if not lines.readline().endswith("\n"):
-                return
-        with self._lines(newline="\n") as lines:
-            rows = csv.reader(lines, delimiter=self.separator)
-            try:
-                for _ in rows:
-                    pass
-            except csv.Error as error:
-                if "new-line" in str(error):  # else a field is too long for this module
-                    raise DataError(
-                        f"{self.path}: a carriage return in the middle of line {rows.line_num} "
-                        'would end the row; put "..." around the field, or end all lines alike'
-                    ) from None
+    def _may_be_short(self, frame: "pd.DataFrame") -> bool:
+        """Return whether rows may have too few fields: then there is nothing in the last column."""
+        if len(self.columns) < 2 or self.columns[-1] not in frame:
+            return False
+        last = frame[self.columns[-1]]
+        return bool((last.isna() | (last == MARK)).any())
 
     def _end(self, watched: Watched) -> str:
         return watched.tail.decode(self.encoding.removesuffix("-sig"), errors="ignore")

@@ -17,6 +17,7 @@ from noiseproof.data.delimited import Delimited
 from noiseproof.data.labels import encode
 from noiseproof.data.memory import Budget, check_fits
 from noiseproof.data.parquet_size import check_texts, stored_size
+from noiseproof.data.row_names import without_index
 from noiseproof.data.single import as_float32
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.extras import need
@@ -223,6 +224,7 @@ def as_frame(table: Any, where: str = "the table") -> Any:
         return frame  # for somebody else to refuse
     # pandas may have given columns the names they had there, such as the number 2020 for "2020".
     known = set(table.schema.names)
+    frame = without_index(frame, known)
     for name in frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]:
         if str(name) in known and "int" in str(table[str(name)].type):
             frame[name] = _integers(table[str(name)]).set_axis(frame.index)
@@ -262,9 +264,7 @@ def as_column(values: Any) -> Any:
 
 
 def _to_pandas(table: Any, where: str) -> Any:
-    wrong = (
-        TypeError, ValueError, LookupError, AttributeError, RecursionError, NotImplementedError
-    )  # fmt: skip
+    wrong = (TypeError, ValueError, LookupError, AttributeError, RuntimeError)
     try:
         return table.to_pandas()
     except wrong:

@@ -38,6 +38,7 @@ from noiseproof.prepare.forms import (
     blocks_in_form,
     blurred,
     check_range,
+    column_numbers,
     in_form,
     plain,
     prefers_sparse,
@@ -289,9 +290,10 @@ def _form(X: Any) -> dict[str, Any]:
 
 
 def _unnamed(X: Any) -> list[Any] | None:
-    """Return the columns of a table whose names are not text; None of anything else."""
+    """Return the columns of a table whose names are not text, or only count them; else None."""
     names = list(getattr(X, "columns", ()))
-    return None if all(isinstance(name, str) for name in names) else names
+    is_text = all(isinstance(name, str) for name in names)
+    return (column_numbers(names) or None) if is_text else names
 
 
 def _labels(y: Any) -> Any:

@@ -153,7 +153,7 @@ class Category:
         name: the column.
         values: those that have a feature; any other value has none.
         missing: the share of values that were missing.
-        known: the share of the others that are among ``values``.
+        known: the least share of the others that is among ``values`` in new rows of one kind.
     """
 
     kind: ClassVar[str] = "category"

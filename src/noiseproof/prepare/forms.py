@@ -1,6 +1,6 @@
 """The forms a matrix may come in, brought to one: equal data must give equal answers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -158,16 +158,32 @@ def blurred(X: Any, instead: str = "give a table") -> tuple[str, ...]:
     return (f"{BLURRED}: columns {names}; subtract their means and scale them, or {instead}",)
 
 
+def column_numbers(names: Iterable[Any]) -> list[int] | None:
+    """Return the numbers that columns are called by, if these count them from 0, in any order.
+
+    >>> column_numbers(["1", "0"]), column_numbers([0.0, 1.0]), column_numbers([1, 2])
+    ([1, 0], [0, 1], None)
+    """
+    texts = [str(name) for name in names]
+    numbers = {form(at): at for at in range(len(texts)) for form in ("{}".format, "{}.0".format)}
+    found = [numbers.get(text, -1) for text in texts]
+    return found if sorted(found) == list(range(len(texts))) else None
+
+
 def _stacked(rows: Any) -> Any:
     """Return rows that are tensors, masked arrays or pictures as one; others as they are."""
-    if isinstance(rows[0], np.ma.MaskedArray):
-        return np.ma.stack(rows)
     if all(hasattr(row, "getbands") for row in rows):
         return _pixels(rows)
-    if hasattr(rows[0], "detach"):
-        import torch
+    try:
+        if all(hasattr(row, "detach") for row in rows):
+            import torch
 
-        return torch.stack(list(rows))
+            return torch.stack(list(rows))
+        rows = [_from_torch(row) if hasattr(row, "detach") else row for row in rows]
+        if any(isinstance(row, np.ma.MaskedArray) for row in rows):
+            return np.ma.stack(rows)
+    except (ValueError, RuntimeError):
+        raise DataError(f"X: {_ragged(rows)}") from None
     return rows
 
 
@@ -198,7 +214,11 @@ def _from_torch(X: Any) -> Any:
     if X.is_sparse and X.dense_dim():
         X = X.to_dense()
     if X.layout == torch.strided:
-        return X.numpy()
+        try:
+            return X.numpy()
+        except RuntimeError:  # of a class of its own, such as a MaskedTensor
+            kind = type(X).__name__
+            raise DataError(f"X: expected numbers (N, d), got a {kind}; give an array") from None
     X = X.to_sparse_coo().coalesce()
     values, places = X.values().numpy(), X.indices().numpy()
     return sparse.coo_matrix((values, tuple(places)), shape=tuple(X.shape))
@@ -220,7 +240,8 @@ def _rectangular(X: Any) -> Any:
 
 
 def _ragged(X: Any) -> str:
-    lengths = [len(row) if hasattr(row, "__len__") else 1 for row in X]
+    single = [getattr(row, "ndim", 1) == 0 or not hasattr(row, "__len__") for row in X]
+    lengths = [1 if one else len(row) for one, row in zip(single, X, strict=True)]
     other = next((at for at, length in enumerate(lengths) if length != lengths[0]), None)
     if other is None:
         return "expected numbers (N, d), got rows of lists of different lengths"

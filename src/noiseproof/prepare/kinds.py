@@ -1,5 +1,6 @@
 """Finding out what each column of a table is."""
 
+import math
 import re
 from collections.abc import Collection
 from typing import Any
@@ -85,7 +86,9 @@ def _understand(name: str, column: Any, is_text: bool, notes: Notes, marks: bool
         return _number(name, column)
     if types.is_datetime64_any_dtype(column):
         return _date(name, column, day_first=None)
-    return _text(name, column, notes) if is_text else _object(name, column, notes, marks)
+    return (
+        _text(name, column, notes, named=True) if is_text else _object(name, column, notes, marks)
+    )
 
 
 def _number(name: str, column: Any, written: Amounts | None = None) -> Number:
@@ -205,10 +208,28 @@ def _category(
     kept = [int(i) for i in order if counts[i] >= SEEN][:CATEGORIES]
     if len(kept) < len(texts):
         notes.add(f"rare values taken together, beyond {len(kept)}", name)
-    present = int(counts.sum())
-    known = float(counts[kept].sum() / present)
-    missing = (rows - present) / rows
-    return Category(name, tuple(sorted(texts[i] for i in kept)), missing, known)
+    missing = (rows - int(counts.sum())) / rows
+    return Category(name, tuple(sorted(texts[i] for i in kept)), missing, _expected(counts))
+
+
+def _expected(counts: NDArray[np.int64]) -> float:
+    """Return the least share of new rows of one kind whose category has a feature of its own.
+
+    Each row is left out in turn: a row of the fit vouches for its own category, a new one does not.
+    Of the categories that are as frequent as the last that is kept, each may be the one. The
+    share is known from these rows alone: two standard errors are for chance.
+
+    Args:
+        counts: how often each category was seen.
+    """
+    ordered = np.sort(counts)
+    others = counts - 1  # of the same category as the row that is left out
+    above = len(counts) - np.searchsorted(ordered, others, side="right") - 1
+    level = len(counts) - np.searchsorted(ordered, others) - above  # and itself
+    kept = np.clip((CATEGORIES - above) / level, 0, 1) * (others >= SEEN)
+    rows = int(counts.sum())
+    share = float((counts * kept).sum()) / rows
+    return max(0.0, share - 2 * math.sqrt(share * (1 - share) / rows))
 
 
 def _date(name: str, column: Any, day_first: bool | None) -> Date:
@@ -218,8 +239,8 @@ def _date(name: str, column: Any, day_first: bool | None) -> Date:
     return date
 
 
-def _text(name: str, column: Any, notes: Notes) -> Words:
-    words = Words.learn(name, column)
+def _text(name: str, column: Any, notes: Notes, *, named: bool = False) -> Words:
+    words = Words.learn(name, column, named=named)
     if words is None:
         raise _Useless("without words")
     what = "pieces of words" if words.characters else "words and pairs"

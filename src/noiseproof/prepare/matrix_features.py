@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from noiseproof.errors import DataError
-from noiseproof.prepare.forms import BLURRED, LARGEST, as_inputs, in_form, prefers_sparse
+from noiseproof.prepare.forms import (
+    BLURRED,
+    LARGEST,
+    as_inputs,
+    column_numbers,
+    in_form,
+    prefers_sparse,
+)
 from noiseproof.prepare.notes import Gaps, Notes
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, Progress
@@ -197,9 +204,8 @@ def _refuse(same: bool, samples: Samples) -> None:
 
 def _numbers(samples: Samples) -> NDArray[np.float32]:
     frame = samples.inputs
-    counted = [str(at) for at in range(frame.shape[1])]
-    if set(frame.columns) == set(counted):  # the numbers of the columns of an array
-        frame = frame[counted]
+    if (at := column_numbers(frame.columns)) is not None:  # of the columns of an array
+        frame = frame.iloc[:, np.argsort(at)]
     try:
         if any(dtype.kind in "mMc" for dtype in frame.dtypes):
             raise TypeError("dates, times and complex numbers are none")

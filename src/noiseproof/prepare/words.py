@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -62,12 +63,19 @@ class Words:
     missing: float = 0.0
 
     @classmethod
-    def learn(cls, name: str, column: Any) -> "Words | None":
-        """Learn the vocabulary of a column; None where it has no words."""
+    def learn(cls, name: str, column: Any, *, named: bool = False) -> "Words | None":
+        """Learn the vocabulary of a column; None where it has no words.
+
+        Args:
+            name: the column.
+            column: its texts.
+            named: whether the user calls it text. Only then are words that never repeat read by
+                their characters: they may as well be the parts of an ID.
+        """
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         texts = texts_of(column)
-        characters = has_long_words(texts)
+        characters = has_long_words(texts) or (named and not has_common_words(texts))
         vectoriser = TfidfVectorizer(
             analyzer=_analyser(characters), dtype=np.float32, max_features=MOST,
             min_df=2 if len(texts) >= 50 else 1, max_df=1.0,
@@ -138,6 +146,13 @@ def has_long_words(texts: Sequence[str]) -> bool:
     """Return whether most characters are in words too long to be words."""
     lengths = [len(word) for text in texts[:1000] for word in _spaced(_folded(text)).split()]
     return sum(n for n in lengths if n > LONG_WORD) > 0.5 * sum(lengths)
+
+
+def has_common_words(texts: Sequence[str]) -> bool:
+    """Return whether most texts have a word, or a sign, that another has."""
+    found = [set(words(text)) for text in texts[:1000]]
+    seen = Counter(word for one in found for word in one)
+    return sum(any(seen[word] > 1 for word in one) for one in found) > 0.5 * sum(map(bool, found))
 
 
 def _spaced(text: str) -> str:

@@ -1,0 +1,77 @@
+"""The rows of a text table as they are written: how many fields each has, and how its line ends."""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TextIO
+
+from noiseproof.data.watched import LONGEST
+from noiseproof.errors import DataError
+
+#: The rest of a field that a quote in an earlier line has opened.
+CLOSING = re.compile(r'(?:[^"]++|"")*+"')
+
+
+def check_records(lines: TextIO, separator: str, width: int, path: Path) -> None:
+    """Raise DataError where a row has too few fields, or its line ends in the middle of it.
+
+    pandas fills short rows up with gaps at the end, though it may be another field that is missing.
+    It also ends a row at a carriage return and at a line feed alike: where lines end in one of
+    them, the other is part of a text, and would tear the row.
+
+    Args:
+        lines: the text of the file, with the line ends that it has.
+        separator: of the columns.
+        width: how many fields a row has.
+        path: the file, for messages.
+    """
+    above, fed = 0, False  # the last line that is not blank, and whether a line feed ends it
+    feeds = None  # whether line feeds end the lines: the first one tells
+    for line, fields, end in _records(lines, separator, width):
+        if fields == 1 and end.isspace():
+            fed = fed or end[-1] == "\n"  # \r\r\n ends a line, too
+            continue
+        if above:
+            feeds = fed if feeds is None else feeds
+            is_short, other = fields < width, "\r" if feeds else "\n"
+            if fed != feeds or (is_short and end[-1] == other):
+                what, torn = ("carriage return" if feeds else "line feed"), (above, line)
+                raise DataError(
+                    f"{path}: a {what} in the middle of line {torn[fed == feeds]} would end the "
+                    'row; put "..." around the field, or end all lines alike'
+                )
+            if is_short:
+                raise DataError(
+                    f"{path}: line {line} has too few fields, {fields} of {width}; add the missing "
+                    f"separators ({separator!r}), also where only the last fields are empty"
+                )
+        above, fed = line, end[-1] == "\n"
+
+
+def _records(lines: TextIO, separator: str, width: int) -> Iterator[tuple[int, int, str]]:
+    """Return the number of each row's last line, how many fields it has, and how it ends."""
+    opening = rf'(?<![^{separator}])"'  # a quote is one at the beginning of a field alone
+    opened, quoted = re.compile(opening), re.compile(opening + CLOSING.pattern)
+    field = rf'(?:"[^"]*+"|[^"{separator}]*+)'
+    usual = re.compile(rf"{field}(?:{separator}{field}){{{width - 1}}}\s*+")  # a shortcut
+    is_open, before = False, 0  # whether a line begins in quotes, and separators above it
+    for number, line in enumerate(iter(partial(lines.readline, LONGEST), ""), start=1):
+        if is_open:
+            closed = CLOSING.match(line)
+            if closed is None:
+                continue
+            line = "q" + line[closed.end() :]
+        elif '"' not in line:
+            yield number, line.count(separator) + 1, line
+            continue
+        elif usual.fullmatch(line):
+            yield number, width, line
+            continue
+        line = quoted.sub("q", line)
+        found = opened.search(line)
+        before += line.count(separator, 0, found.start() if found else len(line))
+        is_open = found is not None
+        if not is_open:
+            yield number, before + 1, line
+            before = 0

@@ -1,0 +1,42 @@
+"""Categories that the fit did not know warn of a change, and not of chance."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from noiseproof.prepare.features import learn_features
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.samples import Samples
+
+KINDS = {
+    "40 alike": lambda rng, n: rng.integers(40, size=n),
+    "300 alike": lambda rng, n: rng.integers(300, size=n),
+    "1000 alike": lambda rng, n: rng.integers(1000, size=n),
+    "geometric": lambda rng, n: rng.geometric(0.1, n),
+    "zipf": lambda rng, n: rng.zipf(1.5, n),
+    "few": lambda rng, n: rng.integers(5, size=n),
+}
+
+
+def table(codes, rng, prefix="c"):
+    cities = [f"{prefix}{code}" for code in codes]
+    return Samples("t", pd.DataFrame({"city": cities, "z": rng.normal(size=len(cities))}))
+
+
+def warnings_of(kind, rows, seed, prefix="c"):
+    rng, notes = np.random.default_rng(seed), Notes()
+    features = learn_features(table(KINDS[kind](rng, rows), rng), (), 0, Notes())
+    features.transform(table(KINDS[kind](rng, 200), rng, prefix), notes)
+    return [line for line in notes.warnings if "unseen or rare" in line]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rows", [100, 300, 3000])
+def test_new_rows_of_the_same_kind_do_not_warn(kind, rows):
+    assert sum(bool(warnings_of(kind, rows, seed)) for seed in range(20)) <= 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rows", [1000, 3000])
+def test_categories_with_other_names_warn_however_many_there_are(kind, rows):
+    assert all(warnings_of(kind, rows, seed, "C") for seed in range(10))

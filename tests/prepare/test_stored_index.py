@@ -1,0 +1,87 @@
+"""A column that pandas stored as an index in a Parquet file is a column like any other."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from noiseproof.fitting.clean import clean
+from noiseproof.fitting.reviewed import fingerprint
+from noiseproof.prepare.inputs import as_samples
+from noiseproof.prepare.read import read, read_blocks
+from noiseproof.prepare.reading import Reading
+
+N = 60
+FRAME = pd.DataFrame(
+    {
+        "age": np.arange(N) * 0.5,
+        "day": pd.date_range("2020-01-01", periods=N),
+        "who": [f"w{i % 7}" for i in range(N)],
+        "kind": pd.Categorical(["p", "q", "r"] * (N // 3)),
+        "count": pd.array([None, *range(1, N)], dtype="Int64"),
+        "y": ["a", "b"] * (N // 2),
+    }
+)
+INDEXES = [["age"], ["day"], ["who"], ["kind"], ["count"], ["y"], ["who", "age"], ["y", "count"]]
+
+
+def inputs_of(samples):
+    return samples.inputs[sorted(samples.inputs)]
+
+
+@pytest.mark.parametrize("index", INDEXES)
+def test_an_index_of_a_parquet_file_is_a_column(tmp_path, index):
+    path, plain = tmp_path / "a.parquet", tmp_path / "plain.parquet"
+    FRAME.set_index(index).to_parquet(path)
+    FRAME.to_parquet(plain, index=False)
+    expected = read(plain, "y")
+    for samples in (read(path, "y"), as_samples(pq.read_table(path), "y")):
+        assert list(samples.labels) == list(expected.labels)
+        pd.testing.assert_frame_equal(inputs_of(samples), inputs_of(expected))
+    for how in (Reading(numbers={"age", "count"}, texts={"who"}), Reading()):
+        blocks, whole = (list(read_blocks(one, "y", how, rows=25)) for one in (path, plain))
+        for one, other in zip(blocks, whole, strict=True):
+            pd.testing.assert_frame_equal(inputs_of(one), inputs_of(other), check_dtype=False)
+
+
+@pytest.mark.parametrize("index", INDEXES)
+def test_clean_writes_the_index_as_it_was(tmp_path, index):
+    path, out, decisions = (tmp_path / name for name in ("a.parquet", "b.parquet", "d.csv"))
+    FRAME.set_index(index).to_parquet(path)
+    own = fingerprint(read(path, "y"), N, None)
+    header = "row,given_label,decision,label,list,fingerprint"
+    decisions.write_text(f"{header}\n3,b,other,a,doubtful,{own}\n")
+    clean(path, out, label="y", reviewed=decisions)
+    expected = FRAME.assign(y=FRAME["y"].where(FRAME.index != 3, "a")).set_index(index)
+    expected.to_parquet(tmp_path / "expected.parquet")
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(out), pd.read_parquet(tmp_path / "expected.parquet")
+    )
+
+
+@pytest.mark.parametrize(
+    ("index", "kept"),
+    [
+        (pd.RangeIndex(N), []),
+        (pd.RangeIndex(N, name="at"), []),
+        (pd.Index([*range(1, N), 90]), []),  # rows were dropped
+        (pd.Index([0, 1] * (N // 2)), []),  # tables were joined
+        (pd.Index([f"row {i % 9}" for i in range(N)]), ["__index_level_0__"]),
+        (pd.Index([*range(1, N), 0], name="at"), ["at"]),
+        (pd.Index([2020, 2021] * (N // 2), name=2019), ["2019"]),
+        (pd.Index([0.5, 1] * (N // 2), name="age"), ["__index_level_0__"]),  # a column is age
+    ],
+)
+@pytest.mark.parametrize("levels", [1, 2])
+@pytest.mark.filterwarnings("ignore:The DataFrame has non-str index name")
+def test_an_index_that_only_numbers_rows_is_no_column(tmp_path, index, kept, levels):
+    frame = FRAME[["age", "y"]].set_axis(index)
+    if levels == 2:
+        frame = frame.set_axis(pd.MultiIndex.from_tuples([("age", ""), ("y", "")]), axis=1)
+        if index.name == "age":
+            return  # two columns of one name
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert list(read(tmp_path / "a.parquet", "y").inputs) == ["age", *kept]
+    table = pa.Table.from_pandas(frame)
+    assert list(as_samples(table, "y").inputs) == ["age", *kept]
