@@ -19,7 +19,7 @@ from noiseproof.errors import DataError
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.pictures import Pictures
 from noiseproof.fitting.review import SAMPLE, lists, review_data
-from noiseproof.fitting.reviewed import Reviewed, fingerprint, read_decisions
+from noiseproof.fitting.reviewed import fingerprint, read_decisions
 from noiseproof.prepare.samples import Samples
 
 CLASSES = ("cat", "<img src=x onerror=alert(1)>", "=eel & co")
@@ -354,23 +354,6 @@ def test_the_page_is_quick_with_ten_thousand_doubtful_rows(home, tmp_path):
         browser.press(*"kpkpkpkpkp")
         assert (browser.run("performance.now()") - before) / 10 < 500
         assert status(browser).startswith("10 of 10,000 decided")
-
-
-def test_what_was_counted_bounds_the_noise():
-    """However the rows were chosen, flips that a person saw are there."""
-    fitted = fit(FRAME, "kind", **QUICK)
-    code = {name: k for k, name in enumerate(fitted.model.coding.names)}
-    given, true = fitted.learned.labels, np.array([code[name] for name in TRUE])
-    for rows in (np.flatnonzero(WRONG), np.flatnonzero(WRONG)[:3], np.flatnonzero(~WRONG)[:9]):
-        reviewed = Reviewed(rows, given[rows], true[rows], np.zeros(len(rows), bool))
-        noise = reviewed.informed(fitted.learned)
-        wrong = WRONG[rows]
-        counted = np.zeros((3, 3))
-        np.add.at(counted, (true[rows][wrong], given[rows][wrong]), 1 / len(FRAME))
-        assert (noise.joint >= counted - 1e-9).all()
-        assert noise.rate_interval[0] >= wrong.sum() / len(FRAME) - 1e-9
-        assert noise.rate_interval[0] <= noise.rate <= noise.rate_interval[1]
-        assert noise.joint.sum() == pytest.approx(1)
 
 
 def test_a_picture_that_cannot_be_shown_is_left_out(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from noiseproof.errors import DataWarning, ParameterError
 from noiseproof.fitting import crowd, evaluate
 from noiseproof.fitting.before import BeforeAndAfter, compare_with_given
 from noiseproof.fitting.fitted import NOISY, Fitted
+from noiseproof.fitting.found_wrong import at_least
 from noiseproof.fitting.labels import Labels, settle
 from noiseproof.fitting.looks import looks
 from noiseproof.fitting.model import Model
@@ -226,9 +227,11 @@ def _learn(
     decided = labels.reviewed
     random = None if decided is None else decided.random
     learned = learn(matrix, labels.codes, classes, trusted=labels.trusted, random=random, **options)
+    if labels.trusted is not None:
+        checked, true = labels.trusted
+        learned = replace(learned, estimate=at_least(learned.estimate, labels.codes[checked], true))
     if decided is None:
         return learned, None
     if learned.units is not None:
         decided = replace(decided, units=learned.units[decided.rows])
-    learned = replace(learned, estimate=decided.informed(learned))
     return learned, compare_with_given(matrix, labels.codes, classes, decided, learned, **options)

@@ -25,8 +25,6 @@ from noiseproof.errors import DataError, did_you_mean
 from noiseproof.files import below, check_plain
 from noiseproof.files.spreadsheet import unescape
 from noiseproof.fitting.evaluate import Accuracy, exact
-from noiseproof.learn.learn import Learned
-from noiseproof.noise import EstimatedTransition
 from noiseproof.prepare.checks import hashes
 from noiseproof.prepare.classes import Classes, Codes
 from noiseproof.prepare.file_names import shown
@@ -133,39 +131,6 @@ class Reviewed:
         """
         none = np.zeros(len(self.rows), dtype=bool)
         return replace(self, given=codes[self.rows], random=none, sampled=False)
-
-    def informed(self, learned: Learned) -> EstimatedTransition:
-        """Return the noise estimate that knows both lists.
-
-        The random list has informed the estimate already. Doubtful rows are no fair sample, but
-        what was found in them is a fact: a flip is at least as frequent as it was counted.
-        """
-        found = learned.estimate
-        N, K = learned.probabilities.shape
-        wrong = self.given != self.true
-        counted = np.zeros((K, K))
-        np.add.at(counted, (self.true[wrong], self.given[wrong]), 1 / N)
-        joint, least = found.joint, float(wrong.sum()) / N
-        flips = joint * (1 - np.eye(K))
-        beyond = np.maximum(flips - counted, 0)
-        if not (counted > flips).any():
-            return found
-        # What was not counted makes up the rest of the estimated rate.
-        rest = max(found.rate - least, 0.0)
-        flips = counted + beyond * min(1.0, rest / max(float(beyond.sum()), 1e-12))
-        # How often each label was given is known: more flips to it leave fewer right ones.
-        right = np.maximum(joint.sum(axis=0) - flips.sum(axis=0), 0)
-        joint = flips + np.diag(right)
-        joint /= joint.sum()
-        prior = joint.sum(axis=1)
-        matrix = np.where(prior[:, None] > 0, joint / np.maximum(prior, 1e-12)[:, None], np.eye(K))
-        rate, (low, high) = float(1 - np.trace(joint)), found.rate_interval
-        draws = found.draws.copy()
-        draws[:, 0] = np.maximum(draws[:, 0], least)
-        return EstimatedTransition(
-            matrix, prior, (min(max(low, least), rate), max(high, rate)), draws, found.agreement, N,
-            found.classes, found.calibration,
-        )  # fmt: skip
 
 
 WRONG = "counted in the reviewed rows of the random list; exact 95 % interval"

@@ -32,7 +32,7 @@ def lines(fitted: "Fitted") -> Iterator[tuple[str, str]]:
     about = f"{estimate.rate:.1%} of the labels are wrong ({low:.1%} to {high:.1%})"
     yield (
         "estimate",
-        about if estimate.decisive else f"{low:.0%} to {high:.0%} of the labels are wrong",
+        about if estimate.decisive else f"{low:.1%} to {high:.1%} of the labels are wrong",
     )
     for warning in estimate.warnings:
         yield "estimate", warning
