@@ -107,6 +107,22 @@ def test_rows_and_labels_may_come_in_any_type():
         assert (found.rows.tolist(), found.codes.tolist()) == ([3, 0], [1, 0])
 
 
+def test_a_row_without_a_number_is_refused_in_every_type():
+    classes = Classes(("a", "b"), "text")
+    numbers = [3, 1, 2]
+    for rows in (
+        np.ma.array(numbers, mask=[0, 0, 1]), np.ma.array(["3", "1", "2"], mask=[0, 0, 1]),
+        list(np.ma.array(numbers, mask=[0, 1, 0])), [3, None, 2], [3.0, np.nan, 2.0],
+        torch.tensor([3, torch.nan, 2]), pd.array([3, None, 2], dtype="Int64"), ["3", "", "2"],
+        pa.array([3, None, 2]), pd.Series([3, pd.NaT, 2], dtype=object),
+    ):  # fmt: skip
+        for one in ((rows, ["b", "a", "b"]), pd.DataFrame({"row": list(rows), "label": [*"bab"]})):
+            with pytest.raises(DataError, match="trusted: a row has no number or name"):
+                trusted_rows(one, range(5), classes)
+    whole = np.ma.array(numbers, mask=False)
+    assert trusted_rows((whole, ["b", "a", "b"]), range(5), classes).rows.tolist() == numbers
+
+
 def test_rows_by_number_of_a_table_that_was_shuffled_or_filtered_are_a_warning(noisy):
     table, true = noisy
     for other in (table.iloc[::-1], table.drop(index=3)):

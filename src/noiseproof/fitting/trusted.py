@@ -41,6 +41,8 @@ def trusted_rows(trusted: Any, names: Sequence[int | str], classes: Classes) -> 
     codes = classes.codes(labels, where)
     at = {str(name): i for i, name in enumerate(names)}
     named = [_name(row) for row in rows]
+    if "" in named:
+        raise DataError(f"{where}: a row has no number or name; leave it out, with its label")
     texts = [text if text in at else text.strip() for text in named]
     for text in texts:
         if text not in at:
@@ -87,8 +89,15 @@ def _columns(trusted: Any) -> tuple[str, Sequence[Any], Any]:
 
 
 def _name(row: Any) -> str:
-    """Return the name of a row: 3 for 3.0, and for a number in a tensor."""
+    """Return the name of a row: 3 for 3.0, and for a number in a tensor; "" for a missing one."""
+    import pandas as pd
+
+    if row is np.ma.masked:  # as a number it would be 0
+        return ""
     row = row.item() if hasattr(row, "item") else row
+    row = row.as_py() if hasattr(row, "as_py") else row
+    if pd.api.types.is_scalar(row) and pd.isna(row):
+        return ""
     return str(int(row) if isinstance(row, float) and row.is_integer() else row)
 
 
