@@ -202,11 +202,36 @@ def test_a_review_of_a_crowd_goes_back_into_the_fit(fitted, tmp_path):
         nf.fit(X, answers=ANSWERS, reviewed=path, **QUICK)
 
 
-def test_recalls_and_accuracy_go_by_the_same_answers(fitted):
-    predicted = fitted.learned.probabilities.argmax(axis=1)
-    share = fitted.crowd.judge.sum(axis=0) / len(predicted)
-    recalls = np.array([fitted.recalls[name] for name in fitted.model.coding.names])
-    assert recalls @ share == pytest.approx(fitted.noisy.value)
+@pytest.mark.parametrize("skills", [[0.95] * 9 + [0.55] * 3, [0.85] * 6, [0.95] * 6, [0.7] * 5])
+def test_a_perfect_model_misses_the_wrong_labels_and_no_more(skills):
+    """What is called accuracy on held-out noisy labels is a share of labels, for a crowd too."""
+    rng = np.random.default_rng(len(skills))
+    true = np.arange(200) % 2
+    features = 0.3 * rng.normal(size=(200, 3)) + 4 * true[:, None]
+    rows = [
+        (i, f"w{w}", z if rng.random() < skills[w] else 1 - z)
+        for i, z in enumerate(true)
+        for w in rng.choice(len(skills), 3, replace=False)
+    ]
+    answers = pd.DataFrame(rows, columns=["item", "annotator", "label"])
+    found = nf.fit(features, answers=answers, **QUICK)
+    assert (found.learned.predicted == true).all()
+    labels = found.learned.labels
+    assert found.noisy.value == found.cross_entropy.value == pytest.approx((labels == true).mean())
+    for k, name in enumerate(found.model.coding.names):
+        assert found.recalls[name] == pytest.approx((true == k)[labels == k].mean())
+    assert found.gain == 0
+
+
+def test_what_is_not_an_accuracy_is_not_called_one(fitted):
+    choice = fitted.summary["choice"]
+    assert "mean probability" in choice["compared_as"]
+    assert choice["compared_as"] in fitted.report
+    assert "This is accuracy on held-out" not in fitted.report
+    assert not any("noisy_accuracy" in row for row in choice["comparison"])
+    plain = nf.fit(X, FRAME["kind"], **QUICK).summary["choice"]
+    assert plain["compared_as"] == "share predicted of held-out noisy labels"
+    assert all("noisy_accuracy" in row for row in plain["comparison"])
 
 
 @pytest.mark.parametrize("rows", [60, 120])

@@ -393,6 +393,7 @@ def test_noisy_labels_that_may_mislead_say_nothing_of_true_ones(least):
     found = SimpleNamespace(
         compared=True, is_cross_entropy=False, test=None, gain=-0.1, true_gain=-0.14,
         learned=SimpleNamespace(compared_by="held-out noisy labels"),
+        crowd=None,
         estimate=SimpleNamespace(decisive=True),
         misled=may_mislead(SimpleNamespace(clean_level_interval=(least, 4.0))),
     )  # fmt: skip

@@ -54,7 +54,7 @@ class Crowd:
 
     @property
     def judge(self) -> Doubles:
-        """What held-out predictions are judged by, (N, K): the answers alone."""
+        """What models are compared by, (N, K): how likely each class is by the answers alone."""
         return self.consensus.judge
 
     @property
@@ -66,19 +66,6 @@ class Crowd:
     def labels(self) -> NDArray[np.int64]:
         """The class that the answers alone suggest, (N,)."""
         return np.asarray(self.consensus.by_answers.argmax(axis=1), dtype=np.int64)
-
-    def right(self, predicted: NDArray[np.int64]) -> Doubles:
-        """Return (N,): how likely predictions are right, by the answers alone."""
-        return self.judge[np.arange(len(predicted)), predicted]
-
-    def recalls(self, predicted: NDArray[np.int64]) -> Doubles:
-        """Return (K,): how much of each class is predicted, by the answers alone.
-
-        NaN stands for a class that no item gets.
-        """
-        found = np.bincount(predicted, self.right(predicted), self.answers.classes)
-        named = np.bincount(self.labels, minlength=self.answers.classes) > 0
-        return np.where(named, found / np.maximum(self.judge.sum(axis=0), 1e-12), np.nan)
 
     @property
     def measured(self) -> Accuracy | None:

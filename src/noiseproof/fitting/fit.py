@@ -184,8 +184,8 @@ def fit(
         rows=rows.names,
         looks=shown,
         fingerprint=rows.fingerprint,
-        noisy=evaluate.measured(labels.right(predicted), NOISY, learned.units),
-        cross_entropy=evaluate.measured(labels.right(learned.plainly), NOISY, learned.units),
+        noisy=evaluate.measured(predicted == labels.codes, NOISY, learned.units),
+        cross_entropy=evaluate.measured(learned.plainly == labels.codes, NOISY, learned.units),
         true=evaluate.estimated(predicted, labels.codes, learned.estimate, learned.units),
         checked_rows=None
         if learned.checked is None

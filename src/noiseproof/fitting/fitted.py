@@ -160,15 +160,10 @@ class Fitted:
     def recalls(self) -> dict[str, float]:
         """The share of each class's rows that is predicted, by held-out noisy labels.
 
-        Of a crowd, by its answers, as :attr:`noisy` is. A class that some annotators named and
-        that no row got is left out.
+        A class that some annotators of a crowd named and that no row got is left out.
         """
         learned = self.learned
-        predicted = learned.predicted
-        if self.crowd is None:
-            found = evaluate.recalls(predicted, learned.labels, len(self.classes))
-        else:
-            found = self.crowd.recalls(predicted)
+        found = evaluate.recalls(learned.predicted, learned.labels, len(self.classes))
         named = zip(self.model.coding.names, found.tolist(), strict=True)
         return {name: recall for name, recall in named if recall == recall}  # no rows: NaN
 
@@ -198,8 +193,11 @@ class Fitted:
         """The gain over plain cross entropy on held-out labels.
 
         By the rows, labels and weights of the comparison, as in the reason for the choice. An
-        ensemble counts there as it does on labels that had no part in picking it.
+        ensemble counts there as it does on labels that had no part in picking it. Models of a
+        crowd's answers are not compared by labels: their gain is that of :attr:`noisy`.
         """
+        if self.crowd is not None:
+            return self.noisy.value - self.cross_entropy.value
         # Of many rows, the model and the baseline were trained on all after the comparison.
         learned = self.learned
         of = {row.name: row.noisy_accuracy for row in learned.comparison}
@@ -208,7 +206,7 @@ class Fitted:
     @property
     def true_gain(self) -> float:
         """The estimated gain over plain cross entropy on true labels."""
-        found, checked = self.estimate, self.learned.checked_share
+        found, checked = self.estimate, 0.0 if self.crowd else self.learned.checked_share
         return evaluate.gain_on_true(self.gain, found, found.prior, checked)
 
     @property

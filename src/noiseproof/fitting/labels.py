@@ -53,10 +53,6 @@ class Labels:
         # As if nothing had been checked: learn() puts checked rows right itself.
         return {"soft": heard.consensus.free, "judge": heard.judge, "copies": heard.copies}
 
-    def right(self, predicted: Codes) -> Any:
-        """Return how far each prediction agrees with the label, or with the answers."""
-        return predicted == self.codes if self.crowd is None else self.crowd.right(predicted)
-
     def after(self, heard: Crowd | None) -> "Labels":
         """Return the labels that a crowd's answers suggest; unchanged without a crowd."""
         if heard is None:

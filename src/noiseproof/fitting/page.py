@@ -100,7 +100,7 @@ def _bars(fitted: "Fitted") -> Any:
     shown = list(reversed(candidates.values()))
     return bar_chart(
         {c.name: c.noisy_accuracy for c in shown},
-        title=f"share predicted of {fitted.learned.compared_by}",
+        title=fitted.learned.compared_as,
         spread={c.name: c.standard_error for c in shown},
         highlight=[fitted.recipe],
     )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import noiseproof
-from noiseproof.learn.decide import points
+from noiseproof.learn.decide import Candidate, points
+from noiseproof.learn.learn import NOISY
 from noiseproof.progress import counted
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def against_cross_entropy(fitted: "Fitted") -> str:
             f"{gain} than cross entropy on the test rows: {100 * ours:.1f} % are right, "
             f"with cross entropy {100 * plain:.1f} %"
         )
-    by = fitted.learned.compared_by
+    by = fitted.learned.compared_by if fitted.crowd is None else NOISY
     if abs(fitted.gain) < SAME:
         return f"as good as cross entropy on {by}"
     line = f"{points(fitted.gain, 'better', 'worse')} than cross entropy on {by}"
@@ -122,7 +123,8 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
             "chosen": learned.chosen,
             "why": learned.why,
             "members": [member.described for member in learned.model.members],
-            "comparison": [candidate.to_dict() for candidate in learned.comparison],
+            "compared_as": learned.compared_as,
+            "comparison": [_compared(row, learned.judged) for row in learned.comparison],
         },
         "accuracy": {
             "noisy": fitted.noisy.to_dict(),
@@ -147,6 +149,14 @@ def summarise(fitted: "Fitted") -> dict[str, Any]:
         "seed": fitted.seed,
         "seconds": round(fitted.seconds, 2),
     }
+
+
+def _compared(row: Candidate, judged: bool) -> dict[str, Any]:
+    """Return a row of the comparison; what goes by a crowd's answers is not called accuracy."""
+    found = row.to_dict()
+    if judged:
+        found["mean_probability_by_answers"] = found.pop("noisy_accuracy")
+    return found
 
 
 def _plain(value: Any) -> Any:

@@ -40,7 +40,8 @@ class Candidate:
         loss: the loss as text; None if it is not one of ours.
         treatment: the treatment of doubtful labels; ``"none"`` without one.
         noisy_accuracy: the share of held-out *noisy* labels that it predicted; checked rows count
-            by their checked labels, and more than others.
+            by their checked labels, and more than others. Of a crowd, the mean probability that
+            the answers give to its predictions.
         standard_error: of that.
         seconds: of one core, all folds together.
         settings: of the learner; empty for an ensemble.

@@ -32,6 +32,9 @@ FEW = 100
 MINUTES = 5.0
 #: What settings are compared by, without checked rows and with some.
 NOISY, CHECKED = "held-out noisy labels", "held-out labels, checked ones counting more"
+#: What a comparison shows: by labels, and by a judge, which knows classes with some probability.
+SHARE = "share predicted of"
+LIKELY = "mean probability that held-out predictions are right, by the answers"
 LATE = "the time was up before everything was tried; --minutes allows more"
 
 
@@ -69,6 +72,7 @@ class Learned:
         checked: for each checked row drawn at random, whether a model chosen and trained without
             it gets it right; None if there are none.
         checked_share: how much of the comparison went by checked rows, from 0 to 1.
+        judged: whether models were compared by class probabilities instead of labels.
         units: (N,) a number for each row, equal for rows that belong together; None without such.
         places: (N,) the numbers of the rows among all; None if no row was left out.
     """
@@ -89,6 +93,7 @@ class Learned:
     review: Review | None = None
     checked: NDArray[np.bool_] | None = None
     checked_share: float = 0.0
+    judged: bool = False
     units: Labels | None = None
     places: Labels | None = None
 
@@ -100,8 +105,13 @@ class Learned:
 
     @property
     def compared_by(self) -> str:
-        """What was compared by, in words."""
+        """The labels that were compared by, in words."""
         return CHECKED if self.checked_share else NOISY
+
+    @property
+    def compared_as(self) -> str:
+        """What the figures of the comparison are."""
+        return LIKELY if self.judged else f"{SHARE} {self.compared_by}"
 
     def suspects(self) -> Suspects:
         """Return the rows whose labels are doubtful; checked rows are not among them."""
@@ -250,6 +260,7 @@ def learn(
         review=review,
         checked=chosen.checked,
         checked_share=told,
+        judged=judges is not None,
         units=units,
     )
 
