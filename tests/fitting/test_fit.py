@@ -19,8 +19,9 @@ from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load
 from noiseproof.fitting.predict import predict_file
 from noiseproof.fitting.summary import against_cross_entropy, lines
-from noiseproof.learn.decide import may_mislead, points
+from noiseproof.learn.decide import may_mislead
 from noiseproof.learn.learn import CHECKED
+from noiseproof.learn.why import points
 from noiseproof.noise import TransitionMatrix, estimate, symmetric
 from noiseproof.prepare.read import read
 

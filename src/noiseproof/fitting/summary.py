@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import noiseproof
-from noiseproof.learn.decide import Candidate, points
+from noiseproof.learn.decide import Candidate
 from noiseproof.learn.learn import NOISY
+from noiseproof.learn.why import SAME, points
 from noiseproof.progress import counted
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 #: The noise of more classes than this is left out of the summary: it would be a million numbers.
 MATRIX = 1000
-#: A smaller difference is written as 0.0 points, and is none.
-SAME = 0.0005
 #: Names that a line tells at most.
 SHOWN = 5
 

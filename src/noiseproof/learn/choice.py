@@ -10,12 +10,10 @@ from noiseproof.learn.decide import (
     CLEARLY,
     ENSEMBLE,
     Candidate,
-    ensemble_reason,
     may_mislead,
     peers,
     plain,
     preferred,
-    reason,
     tells_classes,
     that_explain,
 )
@@ -24,6 +22,7 @@ from noiseproof.learn.learner import Floats, Labels, Learner, of_name
 from noiseproof.learn.pick import Mix, explaining, mixed, picked, steps_for
 from noiseproof.learn.treat import PLAIN, Opinions
 from noiseproof.learn.trials import Folds, Setting, Trial
+from noiseproof.learn.why import By, ensemble_reason, reason
 from noiseproof.noise import EstimatedTransition
 from noiseproof.noise.matrix import Doubles
 
@@ -142,7 +141,8 @@ def _most_accurate(
     compared = plain(trials)
     among = trials if _is_told(folds) else preferred(trials, noise)
     leader = peers(among)[0]
-    alone = Chosen.of_trial(leader, reason(leader, compared), trials, opinions)
+    by: By = "labels" if folds.problem.judge is None else "answers"
+    alone = Chosen.of_trial(leader, reason(leader, compared, by), trials, opinions)
     steps = steps_for(folds.problem, leader.share)
     mix = picked(peers(among), among, folds.problem, leader.share, steps)
     if len(mix) == 1:
@@ -152,7 +152,7 @@ def _most_accurate(
     behind, doubt = leader.mean(right - leader.right)
     if behind < -CLEARLY * doubt:  # the best of many is partly luck, so let it be clear
         return alone
-    return replace(_mean_of(mix, right, trials, opinions), unbiased=unbiased)
+    return replace(_mean_of(mix, right, trials, opinions, by), unbiased=unbiased)
 
 
 def _that_explains(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:
@@ -161,8 +161,10 @@ def _that_explains(folds: Folds, trials: Sequence[Trial], opinions: Opinions | N
     start, among = that_explain(trials, likelihood)
     mix = explaining(start, among, likelihood, share, steps_for(problem, share))
     if len(mix) == 1:
-        return Chosen.of_trial(start[0], reason(start[0], plain(trials)), trials, opinions)
-    return _mean_of(mix, problem.right(mixed(mix).argmax(axis=1)), trials, opinions)
+        why = reason(start[0], plain(trials), "likelihood")
+        return Chosen.of_trial(start[0], why, trials, opinions)
+    right = problem.right(mixed(mix).argmax(axis=1))
+    return _mean_of(mix, right, trials, opinions, "likelihood")
 
 
 def best_explanation(folds: Folds, trials: Sequence[Trial]) -> Trial | None:
@@ -199,7 +201,11 @@ def _likelihood(folds: Folds, trials: Sequence[Trial]) -> dict[Setting, Doubles]
 
 
 def _mean_of(
-    mix: Mix, right: NDArray[np.float64], trials: Sequence[Trial], opinions: Opinions | None
+    mix: Mix,
+    right: NDArray[np.float64],
+    trials: Sequence[Trial],
+    opinions: Opinions | None,
+    by: By,
 ) -> Chosen:
     """Choose a mean of trials, which is ``right`` on some of the rows."""
     compared = plain(trials)
@@ -210,7 +216,7 @@ def _mean_of(
     members, weights = zip(*mix, strict=True)
     return Chosen(
         ENSEMBLE, tuple(trial.setting for trial in members), weights, mixed(mix),
-        ensemble_reason(members, compared, gain, error), compared, tuple(rows), opinions,
+        ensemble_reason(members, compared, gain, error, by), compared, tuple(rows), opinions,
     )  # fmt: skip
 
 

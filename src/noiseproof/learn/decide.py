@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS
+from noiseproof.learn.treat import CLEANING, PLAIN
 from noiseproof.learn.trials import Setting, Trial
 from noiseproof.noise import EstimatedTransition
 from noiseproof.noise.matrix import Doubles
@@ -179,49 +179,3 @@ def may_mislead(noise: EstimatedTransition) -> bool:
 def tells_classes(setting: Setting) -> bool:
     """Return whether a setting models true classes, and the labels as what noise makes of them."""
     return setting.treatment == "em" or setting.learner.models_noise
-
-
-def reason(chosen: Trial, compared: Trial) -> str:
-    """Say in one sentence why a trial was chosen over plain cross entropy."""
-    if chosen is compared:
-        if chosen.setting.is_cross_entropy:
-            return "Plain cross entropy predicts held-out labels best, and is used."
-        return f"{chosen.setting.learner} predicts held-out labels best of what was tried."
-    gain, error = compared.mean(chosen.right - compared.right)
-    how = _told(chosen.setting)
-    return (
-        f"{how} predicts {points(gain)} of the held-out labels than {_rival(compared)} "
-        f"(standard error {100 * error:.1f})."
-    )
-
-
-def _rival(compared: Trial) -> str:
-    """Name what a choice is compared with; without a learner that takes a loss it has none."""
-    if compared.setting.is_cross_entropy:
-        return "the best model trained by plain cross entropy"
-    return f"{compared.setting.learner} with the labels as given"
-
-
-def _told(setting: Setting) -> str:
-    how = TREATMENTS.get(setting.treatment, "")
-    return f"{setting.learner}{', with ' + how + ',' if how else ''}"
-
-
-def ensemble_reason(members: Sequence[Trial], compared: Trial, gain: float, error: float) -> str:
-    """Say in one sentence what an ensemble consists of and what it gains."""
-    names = dict.fromkeys(trial.setting.learner.name for trial in members)
-    return (
-        f"The mean of {len(members)} models ({', '.join(names)}) predicts "
-        f"{points(gain)} of the held-out labels than {_rival(compared)} "
-        f"(standard error {100 * error:.1f})."
-    )
-
-
-def points(gain: float, more: str = "more", less: str = "fewer") -> str:
-    """Write a difference of shares in percentage points.
-
-    >>> points(0.0312), points(-0.004, "better", "worse")
-    ('3.1 points more', '0.4 points worse')
-    """
-    size = round(abs(gain) * 100, 6)  # summed in another order, the same words
-    return f"{size:.1f} points {more if gain >= 0 else less}"
