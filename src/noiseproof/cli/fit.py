@@ -15,7 +15,6 @@ from noiseproof.cli.options import (
     JsonOption,
     QuietOption,
     SeedOption,
-    StrictOption,
 )
 from noiseproof.errors import DataWarning
 from noiseproof.progress import on_terminal
@@ -105,7 +104,13 @@ def fit(
     ] = 5.0,
     seed: SeedOption = 0,
     encoding: EncodingOption = None,
-    strict: StrictOption = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Fail, and write nothing, if the columns of --test differ from those of FILE.",
+        ),
+    ] = False,
     force: ForceOption = False,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
