@@ -1,6 +1,7 @@
 """Fitting to the answers of a crowd, in Python and as a command."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -232,6 +233,18 @@ def test_what_is_not_an_accuracy_is_not_called_one(fitted):
     plain = nf.fit(X, FRAME["kind"], **QUICK).summary["choice"]
     assert plain["compared_as"] == "share predicted of held-out noisy labels"
     assert all("noisy_accuracy" in row for row in plain["comparison"])
+
+
+@pytest.mark.parametrize("now", [0.9, 0.9949, 0.9951, 1.0])
+def test_the_gain_of_more_answers_is_told_only_if_there_is_some(fitted, now):
+    crowd = fitted.crowd
+    right = tuple(min(1.0, now + 0.001 * n) for n in range(6))
+    found = replace(fitted, crowd=replace(crowd, asking=replace(crowd.asking, right=right)))
+    told = now < 0.995
+    assert ("one more answer an item" in found.crowd.more_answers) == told
+    assert ("more answers would hardly help" in found.crowd.more_answers) == (not told)
+    assert "100.0%" not in found.crowd.more_answers
+    assert ("for every item</td>" in found.report) == told
 
 
 @pytest.mark.parametrize("rows", [60, 120])

@@ -21,6 +21,8 @@ BLIND = (
 )
 SHORT = "time ran out before the agreed labels had settled; allow more by --minutes"
 MEASURED = "counted in checked items drawn at random, agreed on without the check; exact interval"
+#: With a larger share of right labels, more answers would hardly help.
+ENOUGH = 0.995
 #: Annotators that a line names.
 TOLD = 5
 #: Rows of each table on the page; the CSV files have all.
@@ -158,9 +160,19 @@ class Crowd:
         )
 
     @property
+    def settled(self) -> bool:
+        """Whether further answers would change next to nothing."""
+        return self.asking.right[0] > ENOUGH
+
+    @property
     def more_answers(self) -> str:
         """What further answers would bring."""
         right = self.asking.right
+        if self.settled:
+            return (
+                f"if annotators are wrong independently, over {ENOUGH:.1%} of the agreed labels "
+                "are right: more answers would hardly help"
+            )
         return (
             f"if annotators are wrong independently, {right[0]:.1%} of the agreed labels are "
             f"right; one more answer an item would make it {right[1]:.1%}, two {right[2]:.1%}"
@@ -189,6 +201,7 @@ class Crowd:
             "suspicious": [(one, self.confuses(one)) for one in self.suspicious[:SHOWN]],
             "again": again.head(SHOWN).to_dict("records"),
             "again_count": len(again),
+            "settled": self.settled,
             "right": self.asking.right,
             "doubtful": self.asking.doubtful,
         }
