@@ -93,7 +93,7 @@ def test_a_loss_that_is_not_finite_is_a_record(capsys, tmp_path, toml):
     options = ["--rows", "CE", "--noise", "none", "--seeds", 1, "--store", tmp_path / "runs"]
     code, out, _ = run(capsys, "bench", "run", toml, *options)
     assert code == 0
-    assert out.endswith("small: 0 of 1 cells done, 1 failed\n")
+    assert out.endswith("small: 0 of 1 cell done, 1 failed\n")
 
 
 def test_changed_data_is_not_done(capsys, tmp_path, toml):
@@ -115,7 +115,7 @@ def test_a_matrix_that_changed_is_another_cell(capsys, tmp_path, monkeypatch):
         np.savetxt("T.csv", T, delimiter=",", fmt="%.9f")
         code, out, err = run(capsys, "bench", "run", toml, "--rows", "CE", "--seeds", 1, "--quiet")
         assert (code, err) == (0, "")
-        assert "1 of 1 cells done" in out
+        assert "1 of 1 cell done" in out
     assert len(Store("runs").records()) == 2
 
 

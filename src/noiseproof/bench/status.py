@@ -9,7 +9,7 @@ from typing import Any
 
 from noiseproof.bench.cells import Remaining
 from noiseproof.bench.collect import Collected
-from noiseproof.bench.words import duration
+from noiseproof.bench.words import count, duration
 from noiseproof.results import Record, Store
 from noiseproof.train import Recipe
 
@@ -49,9 +49,9 @@ class Status:
 
     def __str__(self) -> str:
         """Return one line."""
-        words = f"{self.grid}: {self.done} of {self.cells} cells done"
+        words = f"{self.grid}: {self.done} of {count(self.cells, 'cell')} done"
         for name in ("running", "failed", "disputed", "missing"):
-            words += f", {count} {name}" if (count := getattr(self, name)) else ""
+            words += f", {some} {name}" if (some := getattr(self, name)) else ""
         if self.missing + self.running:
             left = self.seconds_left
             words += ", time left unknown" if left is None else f", about {duration(left)} left"

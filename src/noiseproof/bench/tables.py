@@ -7,6 +7,7 @@ from noiseproof.bench.advised import RECOMMEND
 from noiseproof.bench.collect import Collected
 from noiseproof.bench.encoded import short_name
 from noiseproof.bench.grid import Grid, Row, spell
+from noiseproof.bench.words import count
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.known import KNOWN
 from noiseproof.paper import DATASETS, PARAMETERS, paper_number
@@ -66,13 +67,14 @@ def _entry(collected: Collected, row: Row, noise: str) -> report.Entry:
 def _recipe(grid: Grid) -> tuple[str, ...]:
     """Say how the numbers were made, and where that is not the paper's way."""
     recipe = grid.recipe_of(Row("", "CE"))
-    said = f"Recipe {recipe.name} ({recipe.hash[:12]}): {recipe.network}, {recipe.epochs} epochs."
+    epochs = count(recipe.epochs, "epoch")
+    said = f"Recipe {recipe.name} ({recipe.hash[:12]}): {recipe.network}, {epochs}."
     if grid.encoder:
         article = "an" if recipe.network == "mlp" else "a"
         what = f"{article} {recipe.network} head on features of {short_name(grid.encoder)}"
         if recipe.train_size:
             what += f", {recipe.train_size:,} training images drawn by the seed"
-        return (f"Recipe {recipe.name} ({recipe.hash[:12]}): {what}, {recipe.epochs} epochs. "
+        return (f"Recipe {recipe.name} ({recipe.hash[:12]}): {what}, {epochs}. "
                 "The encoder is not trained; the paper trains a network.",)  # fmt: skip
     name = grid.source.name
     papers = known_recipe(name, "paper")

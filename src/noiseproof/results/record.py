@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from noiseproof import files
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.progress import counted
 from noiseproof.results.key import Place, find_place, matrix_hash
 from noiseproof.results.pack import parse_record, record_text
 from noiseproof.results.plain import read_plain
@@ -181,7 +182,8 @@ class Record:
         last, best = self.outcome.last, self.outcome.best
         if self.status == "failed" or last is None or best is None:
             return f"{what}: failed, {self.failure or 'no epoch was trained'}"
-        words = f"{what}: test accuracy {last.test_accuracy:.2%} after {last.number} epochs"
+        run = counted(last.number, "epoch")
+        words = f"{what}: test accuracy {last.test_accuracy:.2%} after {run}"
         words += f" (best {best.test_accuracy:.2%}, epoch {best.number})"
         if last.corrupted_part is not None:
             words += f"; {self.noise_rate:.1%} of the labels are wrong"
