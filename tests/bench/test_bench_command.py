@@ -1,6 +1,7 @@
 """The commands: selections, mistakes of one line, status, and the run itself."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -122,7 +123,8 @@ def test_a_matrix_that_changed_is_another_cell(capsys, tmp_path, monkeypatch):
 def test_list(capsys):
     code, out, _ = run(capsys, "bench", "list")
     assert code == 0
-    assert "mnist-symmetric           210 cells  MNIST with symmetric noise" in out
+    assert re.search("(?m)^mnist-symmetric +210 cells  MNIST with symmetric noise$", out)
+    assert len({line.index(" cells  ") for line in out.splitlines()}) == 1  # one column
     assert {"name", "title", "cells"} == set(
         json.loads(run(capsys, "bench", "list", "--json")[1])[0]
     )

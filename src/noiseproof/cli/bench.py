@@ -170,5 +170,6 @@ def list_grids(as_json: JsonOption = False) -> None:
         ]
         print_json(rows)
         return
+    wide = max(len(grid.name) for grid in grids)
     for grid in grids:
-        show(f"{grid.name:<24} {len(grid.block):>4} cells  {grid.title}")
+        show(f"{grid.name:<{wide}} {len(grid.block):>4} cells  {grid.title}")
