@@ -70,6 +70,20 @@ def test_names_the_classes_that_no_loss_can_tell_apart():
         recommend(T)
 
 
+@pytest.mark.parametrize("K", [3, 10])
+def test_where_every_class_is_lost_nobody_is_told_to_join_them(K):
+    for T in (noise.symmetric(K, 0.95), noise.pair_flip(K, 0.6)):
+        with pytest.raises(TheoryError, match=r"^in every class .* no loss can help; get cleaner"):
+            recommend(T)
+
+
+def test_several_pairs_are_counted():
+    T = np.eye(5)
+    T[0, :2], T[2, 2:4] = (0.4, 0.6), (0.4, 0.6)
+    with pytest.raises(TheoryError, match=r"the worst of 2 such pairs: .* or join them$"):
+        recommend(noise.TransitionMatrix(T))
+
+
 def test_an_estimate_counts_by_the_lower_end_of_its_interval():
     true = np.arange(1000) % 4
     given = noise.symmetric(4, 0.3).corrupt(true, seed=1)

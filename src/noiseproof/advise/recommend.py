@@ -210,10 +210,19 @@ def _check_dominance(T: TransitionMatrix) -> None:
     if not worst:
         return
     i, j, level = worst[0]
-    more = f" (and {len(worst) - 1} more such pairs)" if len(worst) > 1 else ""
+    if len(T) > 2 and len({true for true, _, _ in worst}) == len(T):
+        raise TheoryError(
+            "in every class a wrong label is at least as frequent as the right one "
+            f"(c = {level:.3g}): no loss can help; get cleaner labels"
+        )
+    some = f"{T.name(i)!r} is labelled {T.name(j)!r} at least as often as {T.name(i)!r}"
+    if len(worst) > 1:
+        raise TheoryError(
+            f"{some} (c = {level:.3g}), the worst of {len(worst)} such pairs: no loss can tell "
+            "the two classes of a pair apart; get cleaner labels for them, or join them"
+        )
     raise TheoryError(
-        f"{T.name(i)!r} is labelled {T.name(j)!r} at least as often as {T.name(i)!r} "
-        f"(c = {level:.3g}){more}: no loss can tell these two apart; get cleaner labels for them, "
+        f"{some} (c = {level:.3g}): no loss can tell these two apart; get cleaner labels for them, "
         "or join the two classes"
     )
 
