@@ -83,7 +83,7 @@ def test_a_class_that_no_row_gets_is_no_nan():
     assert list(found.classes) == ["<i>eel", "cat", "dog", "elk"]
     assert "elk" not in found.recalls
     assert "NaN" not in json.dumps(found.summary)
-    assert "nan %" not in found.report
+    assert "nan%" not in found.report
 
 
 def test_hostile_names_are_text_on_the_page_and_in_files(fitted, tmp_path):

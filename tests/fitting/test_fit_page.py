@@ -1,5 +1,6 @@
 """The report of a fit, in a browser."""
 
+import json
 import re
 
 import numpy as np
@@ -8,6 +9,7 @@ from browser import open_page
 from noisy_tables import QUICK, blobs
 from scipy import sparse
 
+from noiseproof.fitting import summary
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.map import _flattened
 
@@ -26,7 +28,7 @@ def test_the_report_answers_the_four_questions(fitted, tmp_path):
     seen = open_page(path, tmp_path / "browser")
     assert seen.console == ()
     assert seen.requests in ((), (path.as_uri(),))
-    low, high = (f"{100 * end:.1f} %" for end in fitted.estimate.rate_interval)
+    low, high = (f"{100 * end:.1f}%" for end in fitted.estimate.rate_interval)
     assert f"{low} to {high}" in seen.text
     assert fitted.learned.why in seen.text
     assert f"The model: {fitted.recipe}" in seen.text
@@ -82,3 +84,11 @@ def test_a_row_is_known_by_its_text():
     fitted = fit(FRAME.assign(note=notes, gap=None), "kind", **QUICK, text="note")
     assert f"called {fitted.suspects.row[0]} was seen again and again" in fitted.report
     assert "…</td>" in fitted.report  # long texts are cut
+
+
+def test_per_cent_is_written_in_one_way(fitted):
+    """Lines are shared by the page and the terminal, so both write 21.3%."""
+    words = re.sub(r"<svg.*?</svg>|<style.*?</style>|<[^>]+>", " ", fitted.report, flags=re.DOTALL)
+    lines = [line for _, line in summary.lines(fitted)]
+    assert any("%" in line for line in lines)
+    assert not re.search(r"\d %", "\n".join([words, *lines, json.dumps(fitted.summary)]))

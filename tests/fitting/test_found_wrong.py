@@ -58,6 +58,6 @@ def test_the_report_never_says_that_fewer_are_wrong_than_were_found(how, tmp_pat
     said = " ".join(line for step, line in lines(fitted) if step == "estimate")
     assert " 0%" not in f" {said}"
     assert " 0.0%" not in f" {said}"
-    assert f"{100 * fitted.estimate.rate_interval[0]:.1f} % to" in fitted.report.replace("\n", " ")
+    assert f"{100 * fitted.estimate.rate_interval[0]:.1f}% to" in fitted.report.replace("\n", " ")
     if how == "reviewed":
         assert fitted.change.after.rate[1] >= least - 1e-6

@@ -152,9 +152,7 @@ def test_the_random_list_hides_proposals_and_measures_exactly(home, page):
     wrong = int(WRONG[random[:20]].sum())
     low, high = binomtest(wrong, 20).proportion_ci(method="exact")
     said = browser.run("document.getElementById('measured').textContent")
-    assert (
-        f"By these 20 rows: {wrong / 20:.1%} ({low:.1%} to {high:.1%})".replace("%", " %") in said
-    )
+    assert f"By these 20 rows: {wrong / 20:.1%} ({low:.1%} to {high:.1%})" in said
 
 
 def key_of(fitted, name):

@@ -11,7 +11,7 @@ from noiseproof.fitting.reviewed import Reviewed
 from noiseproof.learn.learn import Learned, learn
 from noiseproof.prepare.classes import Codes
 
-RANDOM = "measured on the reviewed rows of the random list, held out; exact 95 % interval"
+RANDOM = "measured on the reviewed rows of the random list, held out; exact 95% interval"
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,7 @@ def _proposed(
                 f"{folder}: proposes {new!r} for row {name}, and {given.data} has no such "
                 "class; give the file that was fitted, and its --encoding"
             )
-        why = f"proposed by the fit, {100 * sure:.1f} % sure"
+        why = f"proposed by the fit, {sure:.1%} sure"
         changes[row] = Change(given.names[row], old, new, why)
 
 

@@ -15,7 +15,7 @@ from noiseproof.noise.matrix import Doubles
 
 METHOD = (
     "from how often held-out predictions agree with the noisy labels, the surer and the less sure "
-    "ones; the 95 % interval allows for noise that falls on hard rows"
+    "ones; the 95% interval allows for noise that falls on hard rows"
 )
 
 #: With fewer rows, the interval of an estimate is widened by a part of its width at each end,

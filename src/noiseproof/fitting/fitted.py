@@ -23,7 +23,7 @@ from noiseproof.learn.learn import Learned
 from noiseproof.noise import EstimatedTransition
 from noiseproof.prepare.checks import Checked
 
-NOISY = "held-out noisy labels; 95 % interval"
+NOISY = "held-out noisy labels; 95% interval"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

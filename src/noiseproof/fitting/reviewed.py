@@ -133,7 +133,7 @@ class Reviewed:
         return replace(self, given=codes[self.rows], random=none, sampled=False)
 
 
-WRONG = "counted in the reviewed rows of the random list; exact 95 % interval"
+WRONG = "counted in the reviewed rows of the random list; exact 95% interval"
 
 
 def fingerprint(seen: Samples | None, rows: int, folder: Path | None) -> str:

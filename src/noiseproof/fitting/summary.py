@@ -84,11 +84,11 @@ def against_cross_entropy(fitted: "Fitted") -> str:
     if fitted.test is not None:
         ours, plain = fitted.test.accuracy.value, fitted.test.cross_entropy.value
         if abs(fitted.test.gain) < SAME:
-            return f"as good as cross entropy on the test rows: {100 * ours:.1f} % are right"
+            return f"as good as cross entropy on the test rows: {ours:.1%} are right"
         gain = points(fitted.test.gain, "better", "worse")
         return (
-            f"{gain} than cross entropy on the test rows: {100 * ours:.1f} % are right, "
-            f"with cross entropy {100 * plain:.1f} %"
+            f"{gain} than cross entropy on the test rows: {ours:.1%} are right, "
+            f"with cross entropy {plain:.1%}"
         )
     by = fitted.learned.compared_by if fitted.crowd is None else NOISY
     if abs(fitted.gain) < SAME:

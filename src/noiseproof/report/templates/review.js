@@ -117,7 +117,7 @@
       node.classList.add("done");
       name.append(done);
     } else if (!blind() && row.p !== row.g) {
-      name.append(make("span", row.c >= 0.9995 ? "over 99.9 % sure" : (100 * row.c).toFixed(1) + " % sure"));
+      name.append(make("span", row.c >= 0.9995 ? "over 99.9% sure" : (100 * row.c).toFixed(1) + "% sure"));
     }
     const labels = make("div", undefined, "labels");
     labels.append("given ", make("b", data.classes[row.g]));
@@ -193,7 +193,7 @@
   function exact(k, n, interval) {
     const low = k === 0 ? 0 : solve((p) => 1 - atMost(k - 1, n, p) < 0.025);
     const high = k === n ? 1 : solve((p) => atMost(k, n, p) > 0.025);
-    const percent = (x) => (100 * x).toFixed(1) + " %";
+    const percent = (x) => (100 * x).toFixed(1) + "%";
     return percent(k / n) + (interval ? " (" + percent(low) + " to " + percent(high) + ")" : "");
   }
   function sample() {
@@ -212,7 +212,7 @@
     const units = looked.map((row) => row.u ?? row.n), alone = new Set(units).size === looked.length;
     const told = (k) => exact(k, looked.length, alone);
     return "By these " + looked.length + " rows: " + told(wrong) + " of the labels are wrong, and the model is right on " +
-      told(right) + " of rows it has not seen. " + (alone ? "The intervals are exact (95 %)." :
+      told(right) + " of rows it has not seen. " + (alone ? "The intervals are exact (95%)." :
         "Some of these rows belong together; noiseproof fit --reviewed says how wide the intervals are.");
   }
 
