@@ -152,3 +152,11 @@ def test_the_demo_shows_a_command_to_type(tmp_path, monkeypatch, capsys):
     out, _ = capsys.readouterr()
     assert out.replace("\n", "").isprintable()
     assert "$ noiseproof fit 'my demo" in out
+
+
+@pytest.mark.parametrize("group", [[], ["bench"], ["data"]])
+def test_no_line_of_the_list_of_commands_is_cut_off(group, capsys):
+    assert main([*group, "--help"]) == 0
+    commands = capsys.readouterr().out.split("Commands:")[1]
+    assert "..." not in commands
+    assert all(line.endswith(".") for line in commands.strip().splitlines())

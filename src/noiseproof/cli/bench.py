@@ -109,7 +109,7 @@ def run_bench(
     raise typer.Exit(1)
 
 
-@group.command("status")
+@group.command("status", short_help="Show what is done, running, failed and missing.")
 @selecting
 def show_status(
     selection: "Selection",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from noiseproof.bench.selection import Selection
 
 
-@group.command("leaderboard")
+@group.command("leaderboard", short_help="Rank the losses over all data sets.")
 @selecting
 def show_leaderboard(
     selection: "Selection",

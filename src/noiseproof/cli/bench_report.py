@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from noiseproof.bench.selection import Selection
 
 
-@group.command("report")
+@group.command("report", short_help="Write the results as one HTML page.")
 @selecting
 def write_report(
     selection: "Selection",

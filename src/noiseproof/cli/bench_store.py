@@ -13,7 +13,7 @@ from noiseproof.cli.selecting import AddLossOption
 from noiseproof.errors import DataError, ParameterError
 
 
-@group.command("verify")
+@group.command("verify", short_help="Check every record of a store.")
 def verify(store: StoreOption = Path("runs"), as_json: JsonOption = False) -> None:
     """Check every record of a store: its fields, its hashes, its data, and that none disagree.
 
@@ -34,7 +34,7 @@ def verify(store: StoreOption = Path("runs"), as_json: JsonOption = False) -> No
         raise DataError(f"{store}: {count(len(found.problems), 'problem')}")
 
 
-@group.command("pack")
+@group.command("pack", short_help="Pack the records of each grid into one file.")
 def pack(
     names: Annotated[
         list[str], typer.Argument(metavar="NAME", help="Grids, or your own TOML files.")
@@ -76,7 +76,7 @@ def pack(
         show(f"{count(len(left), 'other record')} of {store} not packed: of other grids or rows")
 
 
-@group.command("unpack")
+@group.command("unpack", short_help="Write packed records into one file each.")
 def unpack(
     out: Annotated[Path, typer.Option(help="Folder for the records, one file each.")],
     store: StoreOption = Path("runs"),

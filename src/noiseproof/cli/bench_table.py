@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from noiseproof.bench.selection import Selection
 
 
-@group.command("table")
+@group.command("table", short_help="Show the table of a grid, beside the paper's.")
 @selecting
 def table(
     selection: "Selection",

@@ -11,7 +11,7 @@ from noiseproof.cli.options import JsonOption
 MEGA = 10**6
 
 
-@app.command()
+@app.command(short_help="Show or clear cached embeddings.")
 def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Remove all embeddings.")] = False,
     as_json: JsonOption = False,

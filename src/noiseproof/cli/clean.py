@@ -10,7 +10,7 @@ from noiseproof.cli.options import EncodingOption, JsonOption, QuietOption, Repl
 from noiseproof.progress import counted
 
 
-@app.command()
+@app.command(short_help="Write the data with corrected labels.")
 def clean(
     file: Annotated[
         Path,

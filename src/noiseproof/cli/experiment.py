@@ -26,7 +26,7 @@ def _field(text: str) -> Any:
     return typer.Option(help=text, rich_help_panel="Any field of the recipe", show_default=False)
 
 
-@app.command()
+@app.command(short_help="Train one network under one noise.")
 def train(
     dataset: Annotated[
         str, typer.Argument(help="digits, mnist, cifar10 ..., or your own .npz, .csv or folder.")
@@ -187,7 +187,7 @@ def list_data(data: DataOption = None, as_json: JsonOption = False) -> None:
         show(f"{entry.name:<15} {where}", f"{'':<15} {entry.title}")
 
 
-@group.command("fetch")
+@group.command("fetch", short_help="Download a data set and check its files.")
 def fetch_data(name: NameArgument, data: DataOption = None, quiet: QuietOption = False) -> None:
     """Download a data set, each file checked against its published checksum.
 

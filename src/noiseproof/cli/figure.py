@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OF_RUNS = ("tsne", "hyperparameters", "margin", "memorisation", "noise")
 
 
-@app.command()
+@app.command(short_help="Draw a figure of the paper.")
 def figure(
     name: Annotated[
         str,

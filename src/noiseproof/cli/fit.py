@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from noiseproof.fitting.fitted import Fitted
 
 
-@app.command()
+@app.command(short_help="Estimate the noise, find suspect rows, train a model.")
 def fit(
     file: Annotated[
         Path,
@@ -165,7 +165,7 @@ def _fit(
     return fitted
 
 
-@app.command()
+@app.command(short_help="Try fit on digits with wrong labels.")
 def demo(
     out: Annotated[Path, typer.Option(help="The folder to create.")] = Path("noiseproof-demo"),
     seed: SeedOption = 1,

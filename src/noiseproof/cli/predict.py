@@ -17,7 +17,7 @@ from noiseproof.cli.options import (
 from noiseproof.progress import counted, on_terminal
 
 
-@app.command()
+@app.command(short_help="Predict classes and probabilities.")
 def predict(
     folder: Annotated[Path, typer.Argument(help="The folder that `noiseproof fit` wrote.")],
     file: Annotated[

@@ -8,7 +8,7 @@ from noiseproof.cli.app import app, print_json, show_text
 from noiseproof.cli.options import MOST_CLASSES, JsonOption
 
 
-@app.command()
+@app.command(short_help="List losses that tolerate a noise.")
 def recommend(
     noise: Annotated[
         str,

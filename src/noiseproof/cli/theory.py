@@ -12,7 +12,7 @@ from noiseproof.cli.options import MOST_CLASSES, JsonOption
 MANY_CLASSES = 10_000
 
 
-@app.command()
+@app.command(short_help="Show which noise a loss tolerates.")
 def audit(
     loss: Annotated[
         str,
