@@ -367,3 +367,15 @@ def test_truth_is_a_number_only_where_there_were_zeros_and_ones(values):
     column = Number.learn("x", np.array(values * 20, dtype=float))
     found = column.read(pd.Series([True, False]))
     assert np.isfinite(found).all() == (values == [0, 1, 1])
+
+
+def test_a_wrong_folder_is_told_before_the_destination(tmp_path, capsys):
+    (tmp_path / "out.csv").write_text("kept")
+    rows = tmp_path / "rows.csv"
+    rows.write_text("a\n1\n")
+    command = ["predict", str(tmp_path / "nowhere"), str(rows), "--out", str(tmp_path / "out.csv")]
+    assert main(command) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "nowhere" in line
+    assert "--force" not in line
+    assert (tmp_path / "out.csv").read_text() == "kept"

@@ -49,8 +49,8 @@ def predict(
     from noiseproof.fitting.model import load
     from noiseproof.fitting.predict import check_out, predict_file
 
+    model = load(folder, encoder)  # first: whoever adds --force has read of every other mistake
     check_out(out, force, file, folder)
-    model = load(folder, encoder)
     silent = quiet or as_json
     with on_terminal(silent) as progress:
         progress.step("predict")
