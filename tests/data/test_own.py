@@ -1,7 +1,9 @@
 """A user's own data: .npz, CSV, TSV, Parquet, a folder of images; and digits."""
 
 import gzip
+import warnings
 import zipfile
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ from PIL import Image
 from noiseproof import data
 from noiseproof.cli import main
 from noiseproof.data.folder import read_folder
+from noiseproof.data.images import decode, dimensions
 from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.prepare.array_files import read_array_file
 from noiseproof.prepare.reading import Reading
@@ -444,3 +447,21 @@ def test_what_unpacks_to_more_than_the_memory_is_not_read(tmp_path, monkeypatch)
         assert (tmp_path / name).stat().st_size < 10**5
         with pytest.raises(DataError, match=r"GB of memory, 0\.0 GB are free; use a sample"):
             data.load(tmp_path / name, label="y")
+
+
+def test_a_damaged_picture_of_any_format_is_one_line(tmp_path):
+    rng = np.random.default_rng(0)
+    picture = Image.fromarray(rng.integers(0, 256, (24, 24, 3), dtype=np.uint8))
+    for kind in ("PNG", "JPEG", "GIF", "WEBP", "AVIF", "TIFF", "BMP"):
+        if kind not in Image.registered_extensions().values():
+            continue
+        picture.save(tmp_path / "whole", kind)
+        whole = (tmp_path / "whole").read_bytes()
+        for _ in range(60):
+            spoilt = bytearray(whole)
+            for at in rng.integers(0, min(len(whole), 300), 4):
+                spoilt[at] = rng.integers(256)
+            (tmp_path / "odd.png").write_bytes(spoilt)
+            with suppress(DataError), warnings.catch_warnings(action="ignore"):
+                dimensions(tmp_path / "odd.png")
+                decode(tmp_path / "odd.png")

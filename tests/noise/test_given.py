@@ -151,3 +151,12 @@ def test_names_of_classes_may_be_bytes_of_any_text():
     np.testing.assert_array_equal(found.matrix, noise.estimate(GIVEN, P, names).matrix)
     with pytest.raises(NoiseproofError, match="not UTF-8"):
         noise.estimate(np.array([b"\xe9", b"a", b"b"])[GIVEN], P)
+
+
+def test_columns_called_by_versions_keep_their_names():
+    names = np.array(["v1.0", "2.0", "10"])
+    expected = noise.estimate(GIVEN, P, names)
+    frame = pd.DataFrame(P, columns=names)
+    for columns in (names, names[::-1]):
+        found = noise.estimate(names[GIVEN], frame[columns], names)
+        np.testing.assert_allclose(found.matrix, expected.matrix, atol=1e-12)

@@ -97,3 +97,21 @@ def test_a_line_feed_inside_a_line_that_ends_in_a_carriage_return_tears_no_row(
         match = f"a line feed in the middle of line {before + 11} would end the row"
         with pytest.raises(DataError, match=match):
             read(path, "y")
+
+
+@pytest.mark.parametrize("rows", [2, 3, 40])
+def test_rows_and_names_may_end_in_a_separator_but_all_rows_alike(tmp_path, rows):
+    path, values = tmp_path / "a.csv", [f"{i},{i % 7},{'ab'[i % 2]}" for i in range(rows)]
+    for end_of_names, end_of_rows in (("", ","), (",", ""), (",", ",")):
+        text = "\n".join([f"x,z,y{end_of_names}", *(row + end_of_rows for row in values)])
+        path.write_text(text + "\n")
+        samples = read(path, "y")
+        assert samples.inputs["x"].tolist() == list(range(rows))
+        assert list(samples.labels) == [*"ab" * rows][:rows]
+    if rows > 2:
+        path.write_text("\n".join(["x,z,y", f"{values[0]},", *values[1:]]))
+        with pytest.raises(DataError, match="line 3 has too few fields, 3 of 4"):
+            read(path, "y")
+        path.write_text("x,z,y\nGood film, really,a,\n" + "\n".join(values[1:]))
+        with pytest.raises(DataError, match="line 3 has too few fields, 3 of 4"):
+            read(path, "y")

@@ -14,7 +14,7 @@ from noiseproof.data.blank_lines import blank_above, without_end
 from noiseproof.data.first_line import check_names, read_head, separator_of
 from noiseproof.data.gaps import NO_VALUE
 from noiseproof.data.labels import MARK, as_labels
-from noiseproof.data.records import check_records
+from noiseproof.data.records import check_records, width_of
 from noiseproof.data.row_names import check_all_names, check_ends, check_first_names
 from noiseproof.data.swallowed import LikeRows
 from noiseproof.data.watched import Watched, unpacked
@@ -41,6 +41,7 @@ class Delimited:
         columns: the names of the columns; what repeats is numbered, ``y``, ``y.1``.
         row_names: whether rows begin with a name that has no column, as R writes them.
         above: how many blank lines are above the names.
+        width: how many fields a row has.
     """
 
     path: Path
@@ -50,6 +51,7 @@ class Delimited:
     columns: tuple[str, ...]
     row_names: bool
     above: int = 0
+    width: int = 0
 
     @classmethod
     def look(cls, path: Path, suffix: str, encoding: str | None = None) -> "Delimited":
@@ -87,7 +89,8 @@ class Delimited:
                     check_all_names(lines, separator, len(first.columns), path)
             if first.index.nlevels == 1:
                 names, above = tuple(first.columns), blank_above(text)
-                return cls(path, encoding, separator, packed, names, row_names, above)
+                width = width_of(text, separator, len(names) + row_names)
+                return cls(path, encoding, separator, packed, names, row_names, above, width)
         more = first.index.nlevels
         raise DataError(f"{path}: rows have {more} fields more than there are names of columns")
 
@@ -131,13 +134,16 @@ class Delimited:
         for frame in frames:
             if not checked and (watched.has_lone_returns or self._may_be_short(frame)):
                 with self._lines(newline="") as lines:
-                    width = len(self.columns) + self.row_names
-                    check_records(lines, self.separator, width, self.path)
+                    check_records(lines, self.separator, self.width, self.path)
                 checked = True
             yield frame
 
     def _may_be_short(self, frame: "pd.DataFrame") -> bool:
         """Return whether rows may have too few fields: then there is nothing in the last column."""
+        if (
+            self.width > len(self.columns) + self.row_names
+        ):  # behind it, there is nothing in any row
+            return True
         if len(self.columns) < 2 or self.columns[-1] not in frame:
             return False
         last = frame[self.columns[-1]]

@@ -193,8 +193,9 @@ def _unreadable() -> tuple[type[Exception], ...]:
     """Return what Pillow raises for a damaged file, or for far too many pixels."""
     from PIL import Image
 
+    # AVIF's decoder raises RuntimeError.
     bombs = Image.DecompressionBombError, Image.DecompressionBombWarning
-    return OSError, SyntaxError, ValueError, *bombs
+    return OSError, SyntaxError, ValueError, RuntimeError, *bombs
 
 
 def _reason(error: Exception) -> str:

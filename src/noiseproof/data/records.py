@@ -1,8 +1,11 @@
 """The rows of a text table as they are written: how many fields each has, and how its line ends."""
 
+import csv
+import io
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
@@ -11,6 +14,31 @@ from noiseproof.errors import DataError
 
 #: The rest of a field that a quote in an earlier line has opened.
 CLOSING = re.compile(r'(?:[^"]++|"")*+"')
+
+
+def width_of(text: str, separator: str, columns: int) -> int:
+    """Return how many fields the rows of a table have, by the first one.
+
+    It is one for each column, unless the rows end in a separator and the names do not, or the other
+    way round.
+
+    Args:
+        text: the beginning of the file.
+        separator: of the columns.
+        columns: how many there are, with that of the names of rows.
+    """
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:  # a row below the first shows that it is there to its end
+        names, row, _ = islice((row for row in rows if is_written(row)), 3)
+    except (csv.Error, ValueError):  # a field too long for this module; a table of one row
+        return columns
+    ends = (len(row) == columns + 1 and not row[-1], len(row) == columns - 1 and not names[-1])
+    return len(row) if any(ends) else columns
+
+
+def is_written(row: list[str]) -> bool:
+    """Return whether a row is no blank line."""
+    return len(row) > 1 or bool(row and row[0].strip())
 
 
 def check_records(lines: TextIO, separator: str, width: int, path: Path) -> None:

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from noiseproof.data.records import is_written
 from noiseproof.errors import DataError
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def check_all_names(lines: Iterable[str], separator: str, columns: int, path: Pa
         path: the file, for messages.
     """
     rows = csv.reader(lines, delimiter=separator)
-    written = filter(_is_written, rows)
+    written = filter(is_written, rows)
     line_of: dict[str, int] = {}
     try:
         next(written, None)  # the names of the columns
@@ -98,11 +99,6 @@ def check_all_names(lines: Iterable[str], separator: str, columns: int, path: Pa
                 del line_of[next(iter(line_of))]
     except csv.Error:  # a field too long for this module
         return
-
-
-def _is_written(row: list[str]) -> bool:
-    """Return whether a row is no blank line."""
-    return len(row) > 1 or bool(row and row[0].strip())
 
 
 def without_index(frame: "pd.DataFrame", stored: Set[str]) -> "pd.DataFrame":

@@ -39,7 +39,13 @@ def _columns(table: Any) -> list[str]:
     columns: Any = getattr(table, "column_names", getattr(table, "columns", None))
     names = list(columns) if is_listing(columns) else []
     plain = all(isinstance(name, str | int | float | np.number) for name in names)
-    return [str(name).removesuffix(".0") for name in names] if plain else []
+    return [_text_of(name) for name in names] if plain else []
+
+
+def _text_of(name: Any) -> str:
+    """Return the name of a column as text: 1 for 1.0, as pandas calls it where names have gaps."""
+    whole = isinstance(name, float | np.floating) and float(name).is_integer()
+    return str(int(name) if whole else name)
 
 
 def _are_numbers(columns: list[str]) -> bool:
