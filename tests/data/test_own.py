@@ -465,3 +465,18 @@ def test_a_damaged_picture_of_any_format_is_one_line(tmp_path):
             with suppress(DataError), warnings.catch_warnings(action="ignore"):
                 dimensions(tmp_path / "odd.png")
                 decode(tmp_path / "odd.png")
+
+
+@pytest.mark.parametrize("depth", [np.uint8, np.uint16, np.float32])
+def test_a_tiff_in_which_0_is_white_is_no_negative(tmp_path, depth):
+    white = 1 if depth is np.float32 else np.iinfo(depth).max
+    greys = (np.linspace(0, 1, 64).reshape(8, 8) * white).astype(depth)
+    for means, values in ((1, greys), (0, (white - greys).astype(depth))):
+        picture = Image.fromarray(values)
+        picture.save(tmp_path / f"{means}.tif", tiffinfo={262: means})
+        if means == 0 and depth is np.uint8:  # Pillow turns 8 bits round itself when it writes them
+            Image.fromarray(greys).save(tmp_path / "0.tif", tiffinfo={262: 0})
+        with Image.open(tmp_path / f"{means}.tif") as written:
+            assert written.tag_v2[262] == means
+    black, white = (decode(tmp_path / f"{means}.tif").astype(int) for means in (1, 0))
+    assert abs(black - white).max() <= 1

@@ -115,3 +115,38 @@ def test_rows_and_names_may_end_in_a_separator_but_all_rows_alike(tmp_path, rows
         path.write_text("x,z,y\nGood film, really,a,\n" + "\n".join(values[1:]))
         with pytest.raises(DataError, match="line 3 has too few fields, 3 of 4"):
             read(path, "y")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("blank", ["", " ", "\t"])
+def test_a_row_below_a_blank_line_is_read_right_or_one_line(tmp_path, end, blank):
+    path = tmp_path / "a.csv"
+    path.write_bytes(end.join(["a,b,y", "1,2,p", blank, ",3,q", "4,5,p", "", ""]).encode())
+    if end == "\r":
+        with pytest.raises(DataError, match="line 3 is blank, and lines end in carriage returns"):
+            read(path, "y")
+    else:
+        assert list(read(path, "y").labels) == ["p", "q", "p"]
+        assert read(path, "y").inputs["b"].tolist() == [2, 3, 5]
+
+
+@pytest.mark.parametrize("blank", ["\f", "\u00a0", "\u3000"])
+def test_a_line_of_odd_spaces_is_no_row(tmp_path, blank):
+    (tmp_path / "a.csv").write_text(f"a,y\nx,1\n{blank}\nz,2\n")
+    with pytest.raises(DataError, match="line 3 has too few fields, 1 of 2"):
+        read(tmp_path / "a.csv", "y")
+
+
+def test_two_carriage_returns_and_a_line_feed_make_no_rows_of_one_column(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"text\r\r\ngood\r\r\nbad\r\r\n")
+    with pytest.raises(DataError, match="lines end in two carriage returns and a line feed"):
+        read(tmp_path / "a.csv", labelled=False)
+    (tmp_path / "b.csv").write_bytes(b"text,n\r\r\ngood,1\r\r\nbad,2\r\r\n")
+    assert read(tmp_path / "b.csv", labelled=False).inputs["n"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_one_column_with_names_of_rows_as_r_writes_it(tmp_path, separator):
+    rows = [f'"{i}"{separator}{i / 2}' for i in range(1, 5)]
+    (tmp_path / "a.csv").write_text("\n".join(['"a"', *rows]))
+    assert read(tmp_path / "a.csv", labelled=False).inputs["a"].tolist() == [0.5, 1, 1.5, 2]

@@ -68,12 +68,14 @@ def separator_of(text: str) -> str:
     ';'
     >>> separator_of("one column alone"), separator_of("one column\\n3,14")
     (',', ';')
-    >>> separator_of('"one column"\\n3,14')
-    ';'
+    >>> separator_of('"one column"\\n3,14'), separator_of('"one column"\\n"row 1";3,14')
+    (';', ';')
     """
     plain = re.sub(r'"[^"]*"', "quoted", text).lstrip("\r\n")
     header = re.match("[^\r\n]*", plain)[0]  # type: ignore[index]
     rows = plain[len(header) :]
-    if any(mark in header for mark in MARKS) or NAMED_ROW.match(text):
+    if any(mark in header for mark in MARKS):
         return max(MARKS, key=header.count)
+    if named := NAMED_ROW.match(text):
+        return named[0][-1]
     return next((mark for mark in MARKS if not re.search(rf"{mark}[^\r\n]", rows)), MARKS[0])

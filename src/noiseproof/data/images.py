@@ -28,8 +28,8 @@ SUFFIXES = frozenset(
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "JPEG2000", "MPO", "PNG", "PPM", "TIFF", "WEBP")
 #: How Pillow's names of greys with more than 8 bits begin.
 DEEP = ("I", "F")
-#: The tag of a TIFF with the bits of a grey.
-BITS = 258
+#: The tags of a TIFF with the bits of a grey, and with what 0 means: 0 is white, 1 is black.
+BITS, PHOTOMETRIC = 258, 262
 #: Pictures of more pixels are decoded one at a time, however many threads there are.
 LARGE = 1 << 24
 #: Pictures that are read at a time: some of the threads wait for the disk.
@@ -159,6 +159,8 @@ def _eight_bits(picture: "Image.Image") -> "Image.Image":
     greys = np.empty(values.shape, np.uint8)
     for row, found in zip(values, greys, strict=True):  # a picture of float64 is eight times it
         found[:] = np.round(row.astype(np.float64) * (255 / white))
+    if getattr(picture, "tag_v2", {}).get(PHOTOMETRIC) == 0:  # Pillow turns 8 bits round, not these
+        greys = 255 - greys
     if isinstance(clear := picture.info.get("transparency"), int):  # the grey that stands for none
         greys[values == clear] = 255
     made = Image.fromarray(greys)

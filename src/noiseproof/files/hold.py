@@ -85,7 +85,8 @@ def is_held(path: Path) -> bool:
 
 
 def _open(path: Path) -> int:
-    return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    # Windows has neither flag.
+    return os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
 def _try(handle: int) -> bool | None:

@@ -48,6 +48,7 @@ _OF_TWO = 0.75
 _SKILL = 0.5  # (Cohen's kappa) of a classifier that cannot be at fault for all disagreement
 _MOSTLY = 0.6  # of what it misses is difficult: then the classifier may be at fault for all
 _SEEMS = 0.5  # how likely that is if all of it is difficult
+_ENOUGH = 100  # rows a class: with twice as many, it is sure where it is right
 _BLIND = 0.2  # below this, it may be whatever the labels are
 
 
@@ -159,15 +160,20 @@ def _fault(missed: float, given: Integers, rows: Rows, alike: float) -> float:
 
     One that hardly beats guessing may be, unless the labels it misses are surely none that it
     considered. So may one that hardly beats guessing between the two classes that it thinks
-    likeliest, as where it knows species from each other, but not their breeds.
+    likeliest, as where it knows species from each other, but not their breeds; unless it has many
+    rows of each, for then its confidence shows what is hard.
     """
     shares = (np.bincount(codes, minlength=rows.classes) for codes in (given, rows.predicted))
     by_chance = 1 - float(np.dot(*shares)) / len(given) ** 2
     skill = 1 - missed / by_chance if by_chance > 0 else 1.0
     second = float(rows.near.sum())
     of_two = 1 - 2 * second / max(second + (1 - missed) * len(given), 1.0)
-    weak = float(np.clip(1 - min(skill, of_two) / _SKILL, 0, 1))
-    blind = float(np.clip(1 - skill / _BLIND, 0, 1))
+    few = float(np.clip(2 - len(given) / (_ENOUGH * rows.classes), 0, 1))
+    weak, unsure, blind = (
+        float(np.clip(1 - part / least, 0, 1))
+        for part, least in ((skill, _SKILL), (of_two, _SKILL), (skill, _BLIND))
+    )
+    weak = max(weak, few * unsure)
     return max(0.5 * weak * alike, 0.9 * blind)
 
 
