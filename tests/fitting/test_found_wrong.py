@@ -61,3 +61,14 @@ def test_the_report_never_says_that_fewer_are_wrong_than_were_found(how, tmp_pat
     assert f"{100 * fitted.estimate.rate_interval[0]:.1f}% to" in fitted.report.replace("\n", " ")
     if how == "reviewed":
         assert fitted.change.after.rate[1] >= least - 1e-6
+
+
+@pytest.mark.parametrize(("rows", "classes"), [(200, 3), (110, 4), (97, 5), (300, 7)])
+def test_all_labels_may_have_been_found_wrong(rows, classes):
+    true = np.arange(rows) % classes
+    given = (true + 1) % classes
+    probabilities = np.full((rows, classes), 0.1 / (classes - 1))
+    probabilities[np.arange(rows), true] = 0.9
+    found = at_least(estimate(given, probabilities), given, true)
+    assert found.rate_interval[1] == pytest.approx(1)
+    np.testing.assert_allclose(found.matrix.sum(axis=1), 1)

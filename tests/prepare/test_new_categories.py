@@ -40,3 +40,12 @@ def test_new_rows_of_the_same_kind_do_not_warn(kind, rows):
 @pytest.mark.parametrize("rows", [1000, 3000])
 def test_categories_with_other_names_warn_however_many_there_are(kind, rows):
     assert all(warnings_of(kind, rows, seed, "C") for seed in range(10))
+
+
+def test_a_rename_is_told_where_each_category_was_seen_twice_and_in_one_new_row():
+    rng, notes, few = np.random.default_rng(0), Notes(), Notes()
+    twice = learn_features(table([*range(40)] * 2, rng), (), 0, Notes())
+    twice.transform(table(rng.integers(40, size=500), rng, "C"), notes)
+    usual = learn_features(table([*range(8)] * 36 + [*range(8, 20)], rng), (), 0, Notes())
+    usual.transform(table([3], rng, "C"), few)
+    assert [len(told.warnings) for told in (notes, few)] == [1, 1]

@@ -64,7 +64,8 @@ class LikeRows:
             for place, value in enumerate(piece, start)
             if place != at and place in self.known
         ]
-        told = any(value.strip() for _, value in found)
+        # One value may begin a line of a text by chance.
+        told = sum(bool(value.strip()) for _, value in found) > 1
         return told and all(self._fits(place, value) for place, value in found)
 
     def _fits(self, place: int, value: str) -> bool:

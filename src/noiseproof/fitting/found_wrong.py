@@ -22,7 +22,8 @@ def at_least(found: EstimatedTransition, given: Codes, true: Codes) -> Estimated
         return found
     K, N = len(found), found.rows
     counted = np.zeros((K, K))
-    np.add.at(counted, (true[wrong], given[wrong]), 1 / N)
+    np.add.at(counted, (true[wrong], given[wrong]), 1)
+    counted /= N
     joint, least = found.joint, float(wrong.sum()) / N
     beyond = np.maximum(joint * (1 - np.eye(K)) - counted, 0)
     # What was not counted makes up the rest of the estimated rate.
@@ -30,11 +31,12 @@ def at_least(found: EstimatedTransition, given: Codes, true: Codes) -> Estimated
     flips = counted + beyond * min(1.0, rest / max(float(beyond.sum()), 1e-12))
     # How often each label was given is known: more flips to it leave fewer right ones.
     right = np.maximum(joint.sum(axis=0) - flips.sum(axis=0), 0)
-    right *= (1 - flips.sum()) / max(float(right.sum()), 1e-12)
+    right *= max(1 - float(flips.sum()), 0.0) / max(float(right.sum()), 1e-12)
     joint = flips + np.diag(right)
+    joint /= joint.sum()  # all labels may be wrong, and more by rounding
     prior = joint.sum(axis=1)
     matrix = np.where(prior[:, None] > 0, joint / np.maximum(prior, 1e-12)[:, None], np.eye(K))
-    rate, (low, high) = float(flips.sum()), found.rate_interval
+    rate, (low, high) = min(float(flips.sum()), 1.0), found.rate_interval
     draws = found.draws.copy()
     draws[:, 0] = np.maximum(draws[:, 0], least)
     return EstimatedTransition(

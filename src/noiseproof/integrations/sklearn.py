@@ -223,7 +223,11 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_order(self, X: Any) -> None:
         """Refuse columns in another order; scikit-learn only looks at names that are text."""
         names, known = _unnamed(X), self.columns_
-        if names is None or hasattr(self, "feature_names_in_"):
+        if hasattr(self, "feature_names_in_"):
+            known = column_numbers(self.feature_names_in_)
+            if known is None:
+                return
+        if names is None:
             return
         if known is None:  # fitted to an array, whose columns have numbers
             known = sorted(names) if set(names) == set(range(len(names))) else names

@@ -50,7 +50,7 @@ def as_numbers(array: NDArray[Any]) -> NDArray[Any]:
         return array
     try:
         return array.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return array
 
 

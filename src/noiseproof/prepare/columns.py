@@ -189,7 +189,7 @@ class Category:
             unread=unseen, problem="were unseen or rare at the fit",
             examples=[text for text in texts if text not in place],
             tolerated=min(max(UNREADABLE, 2 * rare), 1 - self.known / 2),
-            enough=1 if rare <= UNREADABLE else ENOUGH,
+            enough=1 if rare <= 1.5 * UNREADABLE else ENOUGH,  # in which there is room for chance
         )  # fmt: skip
 
 

@@ -229,7 +229,10 @@ def _expected(counts: NDArray[np.int64]) -> float:
     kept = np.clip((CATEGORIES - above) / level, 0, 1) * (others >= SEEN)
     rows = int(counts.sum())
     share = float((counts * kept).sum()) / rows
-    return max(0.0, share - 2 * math.sqrt(share * (1 - share) / rows))
+    chance = 2 * math.sqrt(share * (1 - share) / rows)
+    # Where hardly any is left if a row is, some of the kept ones come again all the same.
+    frequent = ordered[-CATEGORIES:]
+    return max(share - chance, 0.1 * float(frequent[frequent >= SEEN].sum()) / rows)
 
 
 def _date(name: str, column: Any, day_first: bool | None) -> Date:
