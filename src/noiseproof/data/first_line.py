@@ -66,6 +66,8 @@ def separator_of(text: str) -> str:
 
     >>> separator_of('"name, first";age (years, full);y')
     ';'
+    >>> separator_of("size, cm;kind\\n1,5;a"), separator_of("size; cm,kind\\n1.5,a")
+    (';', ',')
     >>> separator_of("one column alone"), separator_of("one column\\n3,14")
     (',', ';')
     >>> separator_of('"one column"\\n3,14'), separator_of('"one column"\\n"row 1";3,14')
@@ -74,8 +76,12 @@ def separator_of(text: str) -> str:
     plain = re.sub(r'"[^"]*"', "quoted", text).lstrip("\r\n")
     header = re.match("[^\r\n]*", plain)[0]  # type: ignore[index]
     rows = plain[len(header) :]
-    if any(mark in header for mark in MARKS):
-        return max(MARKS, key=header.count)
+    if most := max(map(header.count, MARKS)):
+        often = [mark for mark in MARKS if header.count(mark) == most]
+        row = re.match("[^\r\n]*", rows.lstrip("\r\n"))[0]  # type: ignore[index]
+        # "Size, cm;kind" above "1,5;a": a comma may be in a name or a number, a semicolon hardly.
+        fits = [mark for mark in often if row.count(mark) == most]
+        return fits[-1] if fits else often[0]
     if named := NAMED_ROW.match(text):
         return named[0][-1]
     return next((mark for mark in MARKS if not re.search(rf"{mark}[^\r\n]", rows)), MARKS[0])
