@@ -428,7 +428,7 @@ def test_texts_that_parquet_stores_once_are_counted_in_every_row(tmp_path, monke
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": texts, "y": np.arange(2000) % 2}), path)
     assert path.stat().st_size < 50_000
-    monkeypatch.setattr("noiseproof.data.memory.available", lambda: 10**7)
+    monkeypatch.setattr("noiseproof.memory.available", lambda: 10**7)
     for reads in (
         lambda: data.load(path, label="y"),
         lambda: read_table_file(path, "y", Reading()),
@@ -438,7 +438,7 @@ def test_texts_that_parquet_stores_once_are_counted_in_every_row(tmp_path, monke
 
 
 def test_what_unpacks_to_more_than_the_memory_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("noiseproof.data.memory.available", lambda: 10**6)
+    monkeypatch.setattr("noiseproof.memory.available", lambda: 10**6)
     with gzip.open(tmp_path / "a.csv.gz", "wt") as file:
         file.write("x,y\n" + "1,a\n2,b\n" * 300_000)
     np.savez_compressed(tmp_path / "a.npz", X=np.zeros((1000, 1000)), y=np.arange(1000) % 2)

@@ -149,7 +149,7 @@ def test_a_tree_has_the_leaves_that_it_says(leaves):
 
 
 def test_a_model_larger_than_the_memory_is_not_read(model, monkeypatch):
-    monkeypatch.setattr("noiseproof.data.memory.available", lambda: 1000)
+    monkeypatch.setattr("noiseproof.memory.available", lambda: 1000)
     assert "use a machine with more memory" in refused(model)
 
 
@@ -283,7 +283,7 @@ def test_sizes_are_looked_at_before_anything_is_read(model, name, monkeypatch):
     """A file of terabytes takes no room on a disk, and hours to read."""
     path = model / "model" / name
     os.truncate(path, 1 << 40)
-    monkeypatch.setattr("noiseproof.data.memory.available", lambda: 10**9)
+    monkeypatch.setattr("noiseproof.memory.available", lambda: 10**9)
     listed = json.loads((model / "manifest.json").read_text())
     listed["files"][os.path.normpath(f"model/{name}")]["bytes"] = 1 << 40
     (model / "manifest.json").write_text(json.dumps(listed))
@@ -298,7 +298,7 @@ def test_a_text_takes_more_room_than_an_array(model, monkeypatch):
     path = model / "model" / "recipe.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"label": [{}] * 10**6}))
     write_manifest(model)
-    monkeypatch.setattr("noiseproof.data.memory.available", lambda: 60_000_000)
+    monkeypatch.setattr("noiseproof.memory.available", lambda: 60_000_000)
     assert "use a machine with more memory" in refused(model)
 
 

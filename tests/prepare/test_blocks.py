@@ -12,13 +12,14 @@ from PIL import Image
 from pyarrow import parquet
 from scipy import sparse
 
-from noiseproof.data import delimited, first_line, memory, watched
+from noiseproof import memory
 from noiseproof.errors import DataError
 from noiseproof.prepare.features import learn_features, reading
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read, read_blocks
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
+from noiseproof.tables import delimited, first_line, watched
 
 N = 90
 RNG = np.random.default_rng(0)
@@ -177,7 +178,7 @@ def test_what_arrow_cannot_read_is_one_line(tmp_path, monkeypatch):
         raise pa.ArrowNotImplementedError("Nested data conversions not implemented")
 
     pd.DataFrame({"x": [1, 2], "y": ["a", "b"]}).to_parquet(tmp_path / "a.parquet")
-    monkeypatch.setattr("noiseproof.data.table.as_frame", refuse)
+    monkeypatch.setattr("noiseproof.tables.read.as_frame", refuse)
     with pytest.raises(DataError, match=r"a.parquet: cannot be read as parquet"):
         read(tmp_path / "a.parquet", "y")
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from noiseproof.data.gaps import GAPS
 from noiseproof.errors import DataError
 from noiseproof.files.spreadsheet import escape, escaped, unescape
 from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import MISSING, encode
 from noiseproof.prepare.read import read
 from noiseproof.prepare.samples import Samples
+from noiseproof.tables.gaps import GAPS
 
 #: What is not text (half a character) or not in a text file (NUL) cannot be in a CSV.
 CHARACTERS = st.characters(exclude_categories=("Cs",), exclude_characters="\0")

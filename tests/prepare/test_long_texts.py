@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import noiseproof as nf
-from noiseproof.data.first_line import NAMED_ROW
-from noiseproof.data.header import NUMBER
 from noiseproof.errors import NoiseproofError
 from noiseproof.files.spreadsheet import escape
 from noiseproof.prepare.amounts import Amounts
+from noiseproof.tables.first_line import NAMED_ROW
+from noiseproof.tables.header import NUMBER
 
 LONG = 60_000
 TEXTS = {

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noiseproof.data.table import read_frame
 from noiseproof.errors import DataError
 from noiseproof.prepare.read import read, read_blocks
 from noiseproof.prepare.reading import Reading
+from noiseproof.tables.read import read_frame
 
 KINDS = {"a.tsv": "\t", "a.csv": ",", "b.csv": ";"}
 ROWS = st.lists(st.text('x"\t,;\n ', max_size=12), min_size=2, max_size=8)

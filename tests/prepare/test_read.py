@@ -11,8 +11,7 @@ import pytest
 from PIL import Image
 from pyarrow import parquet
 
-from noiseproof import data
-from noiseproof.data import memory
+from noiseproof import data, memory
 from noiseproof.data.images import decode
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.checks import check

@@ -9,13 +9,13 @@ from typing import Any
 from noiseproof.bench.advised import RECOMMEND
 from noiseproof.bench.grid import Grid, Row
 from noiseproof.bench.source import LABEL
-from noiseproof.data.table import table_suffix
 from noiseproof.errors import DataError, NoiseproofError, ParameterError, did_you_mean
 from noiseproof.files import check_plain
 from noiseproof.known import KNOWN
 from noiseproof.losses import loss as read_loss
 from noiseproof.noise import parse
 from noiseproof.paper.parameters import DATASETS as TABLES
+from noiseproof.tables.read import table_suffix
 from noiseproof.train import Recipe
 from noiseproof.train.recipe import METHODS
 from noiseproof.train.recipes import FROZEN

@@ -135,8 +135,8 @@ def train(
 
 def _column(label: str | None, dataset: str) -> str:
     """Return the column of labels; raise where it is named, and the data set has no columns."""
-    from noiseproof.data.table import table_suffix
     from noiseproof.known import KNOWN
+    from noiseproof.tables.read import table_suffix
 
     path = Path(dataset)
     there = dataset in KNOWN or path.is_dir() or path.is_file()  # what is not is another mistake

@@ -1,4 +1,4 @@
-"""What is true: data sets as tensors, readers for every format, downloads with checksums.
+"""What is true: data sets as tensors, readers of their formats, downloads with checksums.
 
 :func:`load` is the one entry point: a known name (``"digits"`` needs no file) or a path.
 

@@ -7,15 +7,16 @@ from typing import Any
 
 from torch import Tensor
 
-from noiseproof.data import table
 from noiseproof.data.checksums import check_read, check_samples, find_place
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
 from noiseproof.data.folder import read_folder
 from noiseproof.data.npz import read_npz
+from noiseproof.data.table import read_table
 from noiseproof.data.webvision import LazyImages
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.known import KNOWN, Known, known, with_human_labels
 from noiseproof.progress import SILENT, Progress
+from noiseproof.tables.read import table_suffix
 
 
 def load(
@@ -151,6 +152,6 @@ def _load_path(
         raise DataError(f"{path}: expected a plain file or a folder, not a pipe or a device")
     if suffix == ".npz":
         return read_npz(path)
-    if table.table_suffix(path):
-        return hold_out(table.read_table(path, label))
+    if table_suffix(path):
+        return hold_out(read_table(path, label))
     raise DataError(f"{path}: expected an .npz, .csv, .tsv or .parquet file or a folder of images")

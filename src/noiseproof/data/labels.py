@@ -1,22 +1,13 @@
 """Labels as they come in files, turned into 0..K-1 and the names of the classes."""
 
-import re
-from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from noiseproof.data.gaps import GAPS
 from noiseproof.errors import DataError
-from noiseproof.extras import need
 
 Array = npt.NDArray[np.generic]
-#: Stands before labels while a table is read, so that pandas finds no gaps among them.
-MARK = "="
-#: An integer as every program writes it; digits of other scripts would not come back.
-INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 def encode(labels: Array, where: str | Path) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
@@ -67,50 +58,3 @@ def check_range(labels: Array, count: int, where: str | Path) -> None:
         raise DataError(
             f"{where}: label {int(labels[at].item())} of sample {at} is out of range 0..{count - 1}"
         )
-
-
-def label_gaps(texts: Collection[str]) -> set[str]:
-    """Return which of some labels are no label.
-
-    Among labels that are numbers, words such as NA and None are gaps; among words only what is
-    nothing but spaces is one.
-
-    >>> sorted(label_gaps(["None", "NA", "", "yes"])), sorted(label_gaps(["1", "NA", " "]))
-    ([''], [' ', 'NA'])
-    """
-    need("fit", "pandas")
-    import pandas as pd
-
-    words = {text for text in texts if text.strip().lower() in GAPS}
-    values = pd.Series(list(set(texts) - words), dtype=object)
-    if len(values) and pd.to_numeric(values, errors="coerce").notna().all():
-        return words
-    return {text for text in words if not text.strip()}
-
-
-def as_labels(texts: Any) -> Any:
-    """Return labels as they are written: integers where all are, and otherwise texts.
-
-    pandas takes words such as NA and None for gaps, and :func:`label_gaps` only some. Only integers
-    as every program writes them are taken for integers, so that each label can be written again
-    byte for byte.
-
-    >>> import pandas as pd
-    >>> as_labels(pd.Series(["None", "NA", "", "yes"])).tolist()
-    ['None', 'NA', nan, 'yes']
-    >>> as_labels(pd.Series(["1", "NA", "", "900000000000207008"])).tolist()
-    [1, <NA>, <NA>, 900000000000207008]
-    >>> as_labels(pd.Series(["1E5", "100000", "007", " 1"])).tolist()
-    ['1E5', '100000', '007', ' 1']
-    """
-    need("fit", "pandas")
-    import pandas as pd
-
-    different = {str(text) for text in texts.unique()}
-    gaps = label_gaps(different)
-    values = different - gaps
-    if not values or not all(INTEGER.fullmatch(value) for value in values):
-        return texts.where(~texts.isin(gaps))
-    numbers = {value: int(value) for value in values}
-    exact = pd.array([numbers.get(text) for text in texts], dtype="Int64")
-    return pd.Series(exact).astype("Int64" if gaps else "int64")

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from noiseproof.data.dataset import Dataset, TrainTest, hold_out
 from noiseproof.data.labels import Array, check_range, encode
-from noiseproof.data.memory import check_fits
 from noiseproof.data.npy import UNREADABLE, check_archive
 from noiseproof.data.single import as_float32
 from noiseproof.errors import DataError
 from noiseproof.files import check_plain
+from noiseproof.memory import check_fits
 
 #: How an .npz starts, one without arrays, and an .npy: of anything else numpy says it is pickled.
 STARTS = (b"PK\3\4", b"PK\5\6", b"\x93NUM")

@@ -1,53 +1,18 @@
 """A user's own table: CSV, TSV or Parquet with a column of labels."""
 
-import re
-import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from itertools import count, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 
 from noiseproof.data.dataset import Dataset
-from noiseproof.data.decimal_commas import doubtful_points, read_decimal_commas
-from noiseproof.data.delimited import Delimited
 from noiseproof.data.labels import encode
-from noiseproof.data.memory import Budget, check_fits
-from noiseproof.data.parquet_size import check_texts, stored_size
-from noiseproof.data.row_names import without_index
 from noiseproof.data.single import as_float32
 from noiseproof.errors import DataError, did_you_mean
-from noiseproof.extras import need
+from noiseproof.memory import Budget
 from noiseproof.progress import SILENT
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-PARQUET = frozenset({".parquet", ".pq"})
-SUFFIXES = frozenset({".csv", ".tsv", ".csv.gz", ".tsv.gz"}) | PARQUET
-
-
-def table_suffix(path: Path) -> str | None:
-    """Return which of :data:`SUFFIXES` a file name ends with; None where it is no table.
-
-    >>> table_suffix(Path("Reviews.CSV.gz")), table_suffix(Path("reviews.txt"))
-    ('.csv.gz', None)
-    """
-    name = path.name.lower()
-    return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
-
-
-def bare_name(path: Path) -> str:
-    """Return a file's name without its ending; that of a folder as it is.
-
-    >>> bare_name(Path("reviews.v2.csv.gz")), bare_name(Path("digits.npz"))
-    ('reviews.v2', 'digits')
-    """
-    ending = "" if path.is_dir() else table_suffix(path) or path.suffix
-    return path.name[: len(path.name) - len(ending)]
+from noiseproof.tables.read import checked_size, read_frame, second_labels
 
 
 def read_table(path: str | Path, label: str) -> Dataset:
@@ -63,7 +28,7 @@ def read_table(path: str | Path, label: str) -> Dataset:
 
     path = Path(path)
     size = checked_size(path, [path])
-    frame = read_frame(path, label, hears=Budget(path, size, SILENT).hear).frame
+    frame = read_frame(path, label, hears=Budget(path, size, SILENT.update).hear).frame
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise DataError(f"{path}: two columns are called {twice!r}")
@@ -93,21 +58,6 @@ def read_table(path: str | Path, label: str) -> Dataset:
     )
 
 
-def second_labels(columns: Collection[str], label: str) -> list[str]:
-    """Return the columns that repeat the name of the labels: a model must not learn from them.
-
-    Beside labels called by a number, 1.5 may be a number too: there, they count from 1.
-
-    >>> second_labels(["x", "y", "y.1", "y.x"], "y"), second_labels(["1.0", "1.1", "1.5"], "1")
-    (['y.1'], ['1.1'])
-    """
-    found = [name for name in columns if re.fullmatch(rf"{re.escape(label)}\.\d+", str(name))]
-    if not label.isdecimal():
-        return found
-    counted = takewhile(found.__contains__, (f"{label}.{number}" for number in count(1)))
-    return list(counted)
-
-
 def _plain(column: Any) -> Any:
     """Return a column of numbers without gaps as an array of numpy's own types."""
     found = column.to_numpy()
@@ -128,223 +78,3 @@ def _answers(column: Any, where: Path) -> Any:
     except (ValueError, TypeError):  # lists, tables, bytes that are no text
         kind = type(answers[0]).__name__
         raise DataError(f"{where}: labels of type {kind} are not classes") from None
-
-
-class Table(NamedTuple):
-    """A table as it was read.
-
-    Args:
-        frame: its rows.
-        decimal_commas: the columns whose numbers are written 3,14.
-        thousands: the columns read as fractions whose points may be between thousands.
-    """
-
-    frame: "pd.DataFrame"
-    decimal_commas: tuple[str, ...] = ()
-    thousands: tuple[str, ...] = ()
-
-
-def read_frame(
-    path: Path,
-    label: str | None = None,
-    *,
-    encoding: str | None = None,
-    numbers: Collection[str] | None = None,
-    texts: Collection[str] = (),
-    commas: Collection[str] = (),
-    hears: Callable[[int], None] | None = None,
-) -> Table:
-    """Read a table file, with every way it can fail as one line.
-
-    Args:
-        path: the file; a ``.csv`` may use semicolons, and then decimal commas, or tabs.
-        label: the column of labels: its texts are kept, so that NA and None may be classes.
-        encoding: of the text; None is UTF-8, or UTF-16 where the file says so.
-        numbers: the columns that may have decimal commas; None finds them by their looks.
-        texts: the columns that stay texts, whatever they look like; NA is a text there, too.
-        commas: the columns that surely have decimal commas, between semicolons.
-        hears: is told how many bytes of text have been read, unpacked.
-    """
-    suffix = table_suffix(path) or ".csv"
-    with readable(path, encoding):
-        if suffix in PARQUET:
-            return Table(_parquet(path))
-        file = Delimited.look(path, suffix, encoding)
-        kept = {*commas} - {*texts} if file.separator == ";" else ()
-        frame = file.frame(label=label, texts=kept, names=texts, hears=hears)
-        if file.separator != ";":
-            return Table(frame)
-        inputs = frame.drop(columns=[name for name in frame if name == label or name in texts])
-        found = read_decimal_commas(inputs, numbers, commas, file.written)
-        columns = {name: inputs[name] for name in found}
-        known = numbers is not None  # from a fit, which has asked
-        doubtful = [] if known else doubtful_points(inputs.drop(columns=found), file.written)
-        return Table(with_columns(frame, columns), tuple(found), tuple(doubtful))
-
-
-def with_columns(frame: Any, columns: dict[str, Any]) -> Any:
-    """Return a frame with other columns; DataFrame.assign has no place for one called self."""
-    frame = frame.copy(deep=False)
-    for name, column in columns.items():
-        frame[name] = column
-    return frame
-
-
-def _parquet(path: Path) -> Any:
-    with path.open("rb") as file:  # a name that is not UTF-8 is for Python to open
-        return as_frame(parquet_file(file).read(), str(path))
-
-
-def parquet_file(stream: BinaryIO, **options: Any) -> Any:
-    """Open a Parquet file; times as Spark writes them, in 96 bits, are microseconds.
-
-    By default they are nanoseconds since 1970, which end in 2262: 9999-12-31 would be in 1816.
-    """
-    from pyarrow import parquet  # type: ignore[import-untyped]
-
-    return parquet.ParquetFile(stream, coerce_int96_timestamp_unit="us", **options)
-
-
-def is_foreign(table: Any) -> bool:
-    """Return whether a table is of pyarrow or polars, also one that polars has yet to collect."""
-    return hasattr(table, "to_pandas") or hasattr(table, "collect_schema")
-
-
-def as_frame(table: Any, where: str = "the table") -> Any:
-    """Return a table of pyarrow or polars as a DataFrame; integers beside gaps stay integers.
-
-    pandas would make floats of them: labels and names of 16 digits and more would be rounded.
-    """
-    if not hasattr(table, "to_pandas") and hasattr(table, "collect"):
-        table = table.collect()  # a lazy frame of polars
-    if hasattr(table, "to_arrow"):
-        return _of_polars(table, where)
-    frame = _to_pandas(table, where)
-    if not frame.columns.is_unique:
-        return frame  # for somebody else to refuse
-    # pandas may have given columns the names they had there, such as the number 2020 for "2020".
-    known = set(table.schema.names)
-    frame = without_index(frame, known)
-    for name in frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]:
-        if str(name) in known and "int" in str(table[str(name)].type):
-            frame[name] = _integers(table[str(name)]).set_axis(frame.index)
-    return frame
-
-
-def _of_polars(table: Any, where: str) -> Any:
-    """Return a table of polars as pyarrow would have it, and so as its Parquet file is read."""
-    odd = [name for name in table.columns if _is_foreign_to_arrow(table[name])]
-    frame = as_frame(table.drop(odd).to_arrow(), where)
-    return with_columns(frame, {name: as_column(table[name]) for name in odd})[table.columns]
-
-
-def _is_foreign_to_arrow(column: Any) -> bool:
-    """Return whether polars has a type for a column that pyarrow does not: it would be misread."""
-    return str(column.dtype) in ("Object", "Int128", "UInt128")
-
-
-def as_column(values: Any) -> Any:
-    """Return a column of pyarrow or polars as one of pandas; anything else as it is.
-
-    numpy makes the word None of what is missing among Arrow's texts, and the last of all values of
-    what is missing in a dictionary.
-
-    >>> import pyarrow
-    >>> as_column(pyarrow.chunked_array([["a", None, "b"]]).dictionary_encode()).tolist()
-    ['a', nan, 'b']
-    """
-    if hasattr(values, "to_arrow"):  # of polars
-        import pandas as pd
-
-        if _is_foreign_to_arrow(values):
-            return pd.Series(values.to_list(), dtype=object, name=values.name)
-        return as_column(values.to_arrow()).rename(values.name)
-    is_arrow = hasattr(values, "to_pandas") and not hasattr(values, "columns")
-    return values.to_pandas(integer_object_nulls=True) if is_arrow else values
-
-
-def _to_pandas(table: Any, where: str) -> Any:
-    wrong = (TypeError, ValueError, LookupError, AttributeError, RuntimeError)
-    try:
-        return table.to_pandas()
-    except wrong:
-        if not hasattr(table, "replace_schema_metadata"):
-            raise
-    try:  # what a file says about pandas may be anything
-        return table.replace_schema_metadata(None).to_pandas()
-    except wrong as error:
-        raise DataError(f"{where}: cannot be read ({str(error).partition(chr(10))[0]})") from None
-
-
-def is_odd(column: Any) -> bool:
-    """Return whether a column is of a type of Arrow's that pandas can do next to nothing with."""
-    import pandas as pd
-
-    if not isinstance(column.dtype, pd.ArrowDtype):
-        return False
-    from pyarrow import types
-
-    found, known = column.dtype.pyarrow_dtype, ("string", "large_string", "binary", "large_binary")
-    simple = types.is_primitive(found) and not types.is_interval(found)
-    return not (simple or types.is_decimal(found) or types.is_null(found) or str(found) in known)
-
-
-def as_objects(column: Any) -> Any:
-    """Return a column of Arrow's as one of Python's objects, or of categories."""
-    return column.array.__arrow_array__().to_pandas().set_axis(column.index)
-
-
-def _integers(column: Any) -> Any:
-    unsigned = str(column.type).startswith("u")
-    return as_column(column).astype("UInt64" if unsigned else "Int64")
-
-
-def checked_size(path: Path, files: Sequence[Path]) -> int:
-    """Return how many bytes there are to read; refuse what is too large for this machine.
-
-    Args:
-        path: the table.
-        files: its files.
-    """
-    packed = [file for file in files if table_suffix(file) in PARQUET and file.stat().st_size]
-    size = sum(stored_size(file) if file in packed else file.stat().st_size for file in files)
-    check_fits(path, size)
-    for file in packed:
-        check_texts(file)
-    return size
-
-
-@contextmanager
-def readable(path: Path, encoding: str | None = None) -> Iterator[None]:
-    """Raise whatever goes wrong while a table file is read as a DataError of one line."""
-    need("fit", "pandas", "pyarrow")
-    # Imported here because pandas takes half a second that nobody else should pay.
-    import pandas as pd
-
-    suffix = table_suffix(path) or ".csv"
-    try:
-        yield
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
-    except UnicodeError as error:
-        raise DataError(
-            f"{path}: cannot be read as {suffix[1:]} ({_undecoded(error)}): save it as UTF-8, or "
-            "name its encoding, such as cp1252"
-        ) from None
-    except LookupError:
-        raise DataError(f"{path}: no encoding of the name {encoding!r}") from None
-    except DataError:
-        raise
-    except pd.errors.ParserWarning:
-        raise DataError(f"{path}: a row has more fields than there are names of columns") from None
-    except (
-        OSError, EOFError, ValueError, NotImplementedError, zlib.error, pd.errors.ParserError
-    ) as error:  # fmt: skip
-        reason = str(error).strip().partition("\n")[0]
-        raise DataError(f"{path}: cannot be read as {suffix[1:]} ({reason})") from None
-
-
-def _undecoded(error: UnicodeError) -> str:
-    if not isinstance(error, UnicodeDecodeError):
-        return str(error)
-    return f"byte 0x{error.object[error.start]:02x} is no {error.encoding} text"

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from noiseproof import files
-from noiseproof.data.table import PARQUET, bare_name, parquet_file, table_suffix
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.fitting.clean_folder import clean_folder
 from noiseproof.fitting.corrections import Change, Given, check_sources, corrections, listed
@@ -24,6 +23,7 @@ from noiseproof.prepare.classes import Classes, Codes, encode
 from noiseproof.prepare.read import check_encoding, check_label
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.table_files import read_table_file
+from noiseproof.tables.read import PARQUET, bare_name, parquet_file, table_suffix
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from noiseproof.data.delimited import Delimited
-from noiseproof.data.labels import MARK
-from noiseproof.data.table import readable, table_suffix
 from noiseproof.errors import DataError
+from noiseproof.tables.delimited import Delimited
+from noiseproof.tables.labels import MARK
+from noiseproof.tables.read import readable, table_suffix
 
 
 def edited(path: Path, column: str, changes: Mapping[int, str], encoding: str | None) -> bytes:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import noiseproof
-from noiseproof.data.memory import check_fits
 from noiseproof.errors import DataError, DataWarning
 from noiseproof.files import mode_of, not_ours
 from noiseproof.learn.arrays import read_arrays, write_arrays
 from noiseproof.learn.ensemble import Ensemble
+from noiseproof.memory import check_fits
 from noiseproof.parallel import one_thread
 from noiseproof.prepare.classes import Classes
 from noiseproof.prepare.features import (

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noiseproof import files
-from noiseproof.data.table import bare_name
 from noiseproof.errors import NoiseproofError
 from noiseproof.files.spreadsheet import write_csv
 from noiseproof.fitting.model import write_json
+from noiseproof.tables.read import bare_name
 
 if TYPE_CHECKING:
     from noiseproof.fitting.fitted import Fitted

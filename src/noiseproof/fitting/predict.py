@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof import files
-from noiseproof.data.table import PARQUET
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.files.spreadsheet import escape
 from noiseproof.fitting.model import Model
@@ -20,6 +19,7 @@ from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import check_encoding, read_blocks
 from noiseproof.prepare.reading import Reading
 from noiseproof.progress import SILENT, Progress
+from noiseproof.tables.read import PARQUET
 
 #: About how many probabilities to hold in memory at a time.
 PROBABILITIES = 2_000_000

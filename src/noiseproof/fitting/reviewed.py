@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.first_line import separator_of
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.files import below, check_plain
 from noiseproof.files.spreadsheet import unescape
@@ -30,6 +29,7 @@ from noiseproof.prepare.classes import Classes, Codes
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import counted
+from noiseproof.tables.first_line import separator_of
 
 COLUMNS = ("row", "given_label", "decision", "label", "list", "fingerprint")
 KEEP, PROPOSAL, OTHER, SKIP = DECISIONS = ("keep", "proposal", "other", "skip")

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.first_line import separator_of
-from noiseproof.data.table import as_frame, is_foreign
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.files.spreadsheet import unescape
 from noiseproof.fitting.reviewed import read_text
 from noiseproof.prepare.classes import MISSING, Classes, Codes
 from noiseproof.progress import counted
+from noiseproof.tables.first_line import separator_of
+from noiseproof.tables.frames import as_frame, is_foreign
 
 ROW, LABEL = "row", "label"
 

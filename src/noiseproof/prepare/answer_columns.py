@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from noiseproof.data.delimited import Delimited
-from noiseproof.data.table import PARQUET, readable, table_suffix
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.noise.labels import is_listing
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.values import as_text
+from noiseproof.tables.delimited import Delimited
+from noiseproof.tables.read import PARQUET, readable, table_suffix
 
 #: A column with this many times the different values of most others holds something else, if it
 #: seldom has their values ...

@@ -11,9 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from noiseproof.data.gaps import GAPS
-from noiseproof.data.labels import as_labels
-from noiseproof.data.table import as_frame, is_foreign, second_labels
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.answer_columns import (
     check_answers,
@@ -36,6 +33,10 @@ from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import split_label
 from noiseproof.prepare.values import as_numbers
 from noiseproof.progress import counted
+from noiseproof.tables.frames import as_frame, is_foreign
+from noiseproof.tables.gaps import GAPS
+from noiseproof.tables.labels import as_labels
+from noiseproof.tables.read import second_labels
 
 #: The columns of a DataFrame of answers in the long form.
 LONG = ("item", "annotator", "label")

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.memory import check_fits
 from noiseproof.data.npy import UNREADABLE, check_array
 from noiseproof.data.npz import class_names, read_arrays, unpacked_size
 from noiseproof.errors import DataError
+from noiseproof.memory import check_fits
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.forms import as_inputs, blurred
 from noiseproof.prepare.samples import Samples

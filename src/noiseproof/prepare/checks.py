@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from noiseproof.data.gaps import GAPS
 from noiseproof.noise import stream
 from noiseproof.prepare.classes import Classes, Codes
 from noiseproof.prepare.kinds import as_read
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import counted
+from noiseproof.tables.gaps import GAPS
 
 #: Warn of a class with fewer rows than this.
 SMALL = 20

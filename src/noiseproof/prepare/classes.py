@@ -10,11 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.labels import label_gaps
-from noiseproof.data.table import as_column, as_frame, as_objects, is_odd
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.prepare.forms import plain
 from noiseproof.prepare.values import LONGEST
+from noiseproof.tables.frames import as_column, as_frame, as_objects, is_odd
+from noiseproof.tables.labels import label_gaps
 
 Kind = Literal["text", "integer", "boolean"]
 Codes = NDArray[np.int64]

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.table import as_column
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.prepare.classes import Codes
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.values import TRUTH, as_text, with_gaps
 from noiseproof.progress import counted
+from noiseproof.tables.frames import as_column
 
 if TYPE_CHECKING:
     from noiseproof.prepare.samples import Samples

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from noiseproof.data import images
 from noiseproof.data.folder import find_images, list_images, strays
-from noiseproof.data.memory import check_fits
 from noiseproof.encoders.pictures import PictureFiles
 from noiseproof.encoders.run import UNUSABLE
 from noiseproof.errors import DataError
+from noiseproof.memory import check_fits
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.pictures import Wanted, embedded
 from noiseproof.prepare.samples import Samples

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from noiseproof.data.table import as_column, as_frame, is_foreign, with_columns
 from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.prepare.classes import only_column
 from noiseproof.prepare.forms import TOO_LARGE, as_inputs, blurred, canonical, check_range, plain
@@ -23,6 +22,7 @@ from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import column_name, split_label, tidy
 from noiseproof.prepare.values import LONGEST, as_text, with_gaps
 from noiseproof.progress import SILENT, counted
+from noiseproof.tables.frames import as_column, as_frame, is_foreign, with_columns
 
 HALF = re.compile("[\ud800-\udfff]")
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Any
 
-from noiseproof.data.table import PARQUET, table_suffix
 from noiseproof.encoders.choose import AUTO
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.files import check_plain, mode_of
@@ -20,6 +19,7 @@ from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_files import parquet_files, read_table_file, table_blocks
 from noiseproof.progress import SILENT, Progress, counted
+from noiseproof.tables.read import PARQUET, table_suffix
 
 KINDS = ".csv, .tsv, .parquet, .npz, a folder of images by class or of Parquet files"
 #: Images that are decoded at a time.

@@ -7,32 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from noiseproof.data.decimal_commas import CommaLook, with_commas, without_commas
-from noiseproof.data.delimited import Delimited
-from noiseproof.data.header import is_headless
-from noiseproof.data.memory import Budget
-from noiseproof.data.table import (
-    PARQUET,
-    Table,
-    as_frame,
-    as_objects,
-    checked_size,
-    is_odd,
-    parquet_file,
-    read_frame,
-    readable,
-    second_labels,
-    table_suffix,
-    with_columns,
-)
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.files import below
+from noiseproof.memory import Budget
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.values import is_bytes, text_of
 from noiseproof.progress import SILENT, Progress
+from noiseproof.tables.decimal_commas import CommaLook, with_commas, without_commas
+from noiseproof.tables.delimited import Delimited
+from noiseproof.tables.frames import as_frame, as_objects, is_odd, with_columns
+from noiseproof.tables.header import is_headless
+from noiseproof.tables.read import (
+    PARQUET,
+    Table,
+    checked_size,
+    parquet_file,
+    read_frame,
+    readable,
+    second_labels,
+    table_suffix,
+)
 
 HEADLESS = "the first line is read as names of columns and looks like a row; write names above it"
 
@@ -61,7 +58,7 @@ def read_table_file(
     """
     files = parquet_files(path) if path.is_dir() else [path]
     size = checked_size(path, files)
-    budget = Budget(path, size, progress)
+    budget = Budget(path, size, progress.update)
     tables = [
         read_frame(
             file, label, encoding=how.encoding, numbers=how.numbers, texts=how.texts,

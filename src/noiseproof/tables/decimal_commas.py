@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.gaps import NO_NUMBER
 from noiseproof.extras import need
+from noiseproof.tables.gaps import NO_NUMBER
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,13 +3,13 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from noiseproof.data.records import is_written
 from noiseproof.errors import DataError
+from noiseproof.tables.records import is_written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,26 +99,3 @@ def check_all_names(lines: Iterable[str], separator: str, columns: int, path: Pa
                 del line_of[next(iter(line_of))]
     except csv.Error:  # a field too long for this module
         return
-
-
-def without_index(frame: "pd.DataFrame", stored: Set[str]) -> "pd.DataFrame":
-    """Return a table as others than pandas see it: what it stored as an index is a column.
-
-    An index that has no name and only numbers the rows is none.
-
-    Args:
-        frame: the table as pandas restored it.
-        stored: the names of the columns that are stored.
-    """
-    columns, made = {str(column) for column in frame}, {}
-    for number in range(frame.index.nlevels):
-        level, unnamed = frame.index.get_level_values(number), f"__index_level_{number}__"
-        named = level.name is not None and str(level.name) not in columns
-        name = str(level.name) if named else unnamed  # as pandas does if a column is called so
-        if name in stored - columns and (named or level.dtype.kind not in "iu"):
-            made[name] = level.array
-    frame = frame.reset_index(drop=True)
-    below = [""] * (frame.columns.nlevels - 1)
-    for name, values in made.items():
-        frame[(name, *below) if below else name] = values
-    return frame

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from noiseproof.data.delimited import Delimited
 from noiseproof.fitting.edit_text import edited
+from noiseproof.tables.delimited import Delimited
 
 VALUES = ["b", "q", "x{mark}y", "plain text"]
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from noiseproof.data.blank_lines import TAIL
+from noiseproof.tables.blank_lines import TAIL
 
 if TYPE_CHECKING:
     import pandas as pd

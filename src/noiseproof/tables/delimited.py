@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noiseproof.data.blank_lines import blank_above, without_end
-from noiseproof.data.first_line import check_names, read_head, separator_of
-from noiseproof.data.gaps import NO_VALUE
-from noiseproof.data.labels import MARK, as_labels
-from noiseproof.data.records import check_records, width_of
-from noiseproof.data.row_names import check_all_names, check_ends, check_first_names
-from noiseproof.data.swallowed import LikeRows
-from noiseproof.data.watched import Watched, unpacked
 from noiseproof.errors import DataError
 from noiseproof.extras import need
+from noiseproof.tables.blank_lines import blank_above, without_end
+from noiseproof.tables.first_line import check_names, read_head, separator_of
+from noiseproof.tables.gaps import NO_VALUE
+from noiseproof.tables.labels import MARK, as_labels
+from noiseproof.tables.records import check_records, width_of
+from noiseproof.tables.row_names import check_all_names, check_ends, check_first_names
+from noiseproof.tables.swallowed import LikeRows
+from noiseproof.tables.watched import Watched, unpacked
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from noiseproof.data.memory import check_fits
 from noiseproof.errors import DataError
 from noiseproof.extras import need
+from noiseproof.memory import check_fits
 
 
 def stored_size(path: Path) -> int:

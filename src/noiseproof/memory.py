@@ -1,10 +1,10 @@
 """Whether a file fits into memory, asked before it is read and while it is unpacked."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from noiseproof.errors import DataError
-from noiseproof.progress import Progress
 
 #: Reading a file and learning from it need about this many times the size of its content.
 NEED = 4
@@ -38,18 +38,18 @@ class Budget:
     Args:
         path: the file, for the message.
         size: how much there is to read, where it is not packed.
-        progress: hears how far it is.
+        shows: hears how much of ``size`` has been read.
     """
 
-    def __init__(self, path: Path, size: int, progress: Progress) -> None:
-        self.path, self.size, self.progress = path, size, progress
+    def __init__(self, path: Path, size: int, shows: Callable[[int, int], None]) -> None:
+        self.path, self.size, self.shows = path, size, shows
         self.free = available()
 
     def hear(self, done: int) -> None:
         """Hear that so many bytes were read, unpacked."""
         if self.free is not None and done * NEED > self.free:
             raise _too_large(self.path, f"{done / GIGA:.1f} GB and more", done, self.free)
-        self.progress.update(min(done, self.size), self.size)
+        self.shows(min(done, self.size), self.size)
 
 
 def available() -> int | None:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from noiseproof.data.gaps import NO_VALUE
-from noiseproof.data.labels import MARK
 from noiseproof.extras import need
+from noiseproof.tables.gaps import NO_VALUE
+from noiseproof.tables.labels import MARK
 
 if TYPE_CHECKING:
     import pandas as pd

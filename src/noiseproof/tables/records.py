@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from noiseproof.data.watched import LONGEST
 from noiseproof.errors import DataError
+from noiseproof.tables.watched import LONGEST
 
 #: The rest of a field that a quote in an earlier line has opened.
 CLOSING = re.compile(r'(?:[^"]++|"")*+"')

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noiseproof.data.header import is_headless
+from noiseproof.tables.header import is_headless
 
 SCALES = {
     "nanometres": [f"{400.5 + 0.5 * at:.1f}" for at in range(60)],

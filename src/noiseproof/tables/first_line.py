@@ -5,8 +5,8 @@ from collections import Counter
 from pathlib import Path
 from typing import BinaryIO
 
-from noiseproof.data.row_names import NAMED_ROW
 from noiseproof.errors import DataError
+from noiseproof.tables.row_names import NAMED_ROW
 
 #: What may separate columns.
 MARKS = ",;\t"

@@ -1,0 +1,1 @@
+"""A user's tables as they are written: text and Parquet files as frames, labels byte for byte."""
