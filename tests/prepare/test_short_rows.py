@@ -123,11 +123,19 @@ def test_a_row_below_a_blank_line_is_read_right_or_one_line(tmp_path, end, blank
     path = tmp_path / "a.csv"
     path.write_bytes(end.join(["a,b,y", "1,2,p", blank, ",3,q", "4,5,p", "", ""]).encode())
     if end == "\r":
-        with pytest.raises(DataError, match="line 3 is blank, and lines end in carriage returns"):
+        with pytest.raises(DataError, match="line 3 is blank and ends in a carriage return"):
             read(path, "y")
     else:
         assert list(read(path, "y").labels) == ["p", "q", "p"]
         assert read(path, "y").inputs["b"].tolist() == [2, 3, 5]
+
+
+@pytest.mark.parametrize("rows", [["1,2,p", "\r,3,q", "4,5,p"], ["\r,2,p", "\r,3,q", "\r,5,p"]])
+def test_a_carriage_return_before_a_row_moves_none_of_its_values(tmp_path, rows):
+    path = tmp_path / "a.csv"  # pandas drops the empty first field below such a line
+    path.write_bytes("\n".join(["a,b,y", *rows, ""]).encode())
+    with pytest.raises(DataError, match=r"line [23] is blank and ends in a carriage return"):
+        read(path, "y")
 
 
 @pytest.mark.parametrize("blank", ["\f", "\u00a0", "\u3000"])

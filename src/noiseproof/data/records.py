@@ -56,7 +56,7 @@ def check_records(lines: TextIO, separator: str, width: int, path: Path) -> None
     """
     above, fed = 0, False  # the last line that is not blank, and whether a line feed ends it
     feeds = None  # whether line feeds end the lines: the first one tells
-    blank = 0  # the first blank line between rows
+    blank = 0  # the first blank line between rows that ends in a carriage return
     for line, fields, end in _records(lines, separator, width):
         if fields == 1 and not end.strip(" \t\r\n"):
             if above and not fed and end == "\r\n" and width == 1:
@@ -64,15 +64,15 @@ def check_records(lines: TextIO, separator: str, width: int, path: Path) -> None
                     f"{path}: lines end in two carriage returns and a line feed, so that every "
                     "second one seems blank; save it with one line end a line"
                 )
-            blank = blank or (above and line)
+            blank = blank or (above and line if end[-1] == "\r" else 0)
             fed = fed or end[-1] == "\n"  # \r\r\n ends a line, too
             continue
         if above:
             feeds = fed if feeds is None else feeds
-            if blank and not feeds and width > 1:
+            if blank and width > 1:
                 raise DataError(
-                    f"{path}: line {blank} is blank, and lines end in carriage returns: the row "
-                    "below it would be misread; remove it, or end all lines in line feeds"
+                    f"{path}: line {blank} is blank and ends in a carriage return: the row below "
+                    "it would be misread; remove it, or end all lines in line feeds"
                 )
             is_short, other = fields < width, "\r" if feeds else "\n"
             if fed != feeds or (is_short and end[-1] == other):
