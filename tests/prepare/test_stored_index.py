@@ -67,6 +67,7 @@ def test_clean_writes_the_index_as_it_was(tmp_path, index):
         (pd.RangeIndex(N, name="at"), []),
         (pd.Index([*range(1, N), 90]), []),  # rows were dropped
         (pd.Index([0, 1] * (N // 2)), []),  # tables were joined
+        (pd.Index([0, 1] * (N // 2), name="__null_dask_index__"), []),  # as Dask does
         (pd.Index([f"row {i % 9}" for i in range(N)]), ["__index_level_0__"]),
         (pd.Index([*range(1, N), 0], name="at"), ["at"]),
         (pd.Index([2020, 2021] * (N // 2), name=2019), ["2019"]),

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 NAMED_ROW = re.compile(r'\s*+[^\r\n]++\r?\n"[^"\r\n]*"[,;\t]')
 #: Below the first line, a row that begins with a field in quotes.
 QUOTED_ROW = re.compile(r'\s*+[^\r\n]++[\r\n]++"')
+#: What Dask calls an index without a name where it stores one.
+UNNAMED = "__null_dask_index__"
 #: Names are compared with this many before them, at most.
 REMEMBERED = 1_000_000
 
@@ -115,7 +117,8 @@ def without_index(frame: "pd.DataFrame", stored: Set[str]) -> "pd.DataFrame":
         level, unnamed = frame.index.get_level_values(number), f"__index_level_{number}__"
         named = level.name is not None and str(level.name) not in columns
         name = str(level.name) if named else unnamed  # as pandas does if a column is called so
-        if name in stored - columns and (named or level.dtype.kind not in "iu"):
+        counts = level.dtype.kind in "iu" and name in (unnamed, UNNAMED)
+        if name in stored - columns and not counts:
             made[name] = level.array
     frame = frame.reset_index(drop=True)
     below = [""] * (frame.columns.nlevels - 1)
