@@ -67,6 +67,14 @@ def test_a_file_cut_off_in_its_last_line_is_one_line(tmp_path, suffix):
         read(path, "y")
 
 
+def test_what_excel_leaves_out_of_a_last_column_of_gaps_is_named(tmp_path):
+    """It writes no separators at the end of 16 rows whose last fields are all empty."""
+    rows = [f"{i},{'ab'[i % 2]}" + (",x" if i < 3 else "," if i < 16 else "") for i in range(40)]
+    (tmp_path / "a.csv").write_text("\n".join(["x,y,note", *rows]))
+    with pytest.raises(DataError, match=r"line 18 has too few fields, 2 of 3; .*\(Excel leaves"):
+        read(tmp_path / "a.csv", "y")
+
+
 def test_gaps_blank_lines_and_a_column_alone_are_no_short_rows(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("\n\nx,y,z\n1,a,\n\n  \n2,b,NA\n,,\n3,a,5\n\n")

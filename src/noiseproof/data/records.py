@@ -84,7 +84,8 @@ def check_records(lines: TextIO, separator: str, width: int, path: Path) -> None
             if is_short:
                 raise DataError(
                     f"{path}: line {line} has too few fields, {fields} of {width}; add the missing "
-                    f"separators ({separator!r}), also where only the last fields are empty"
+                    f"separators ({separator!r}), also where only the last fields are empty (Excel "
+                    "leaves these out, unless the last column has no gaps)"
                 )
         above, fed = line, end[-1] == "\n"
 
