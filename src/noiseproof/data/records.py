@@ -62,7 +62,7 @@ def check_records(lines: TextIO, separator: str, width: int, path: Path) -> None
             if above and not fed and end == "\r\n" and width == 1:
                 raise DataError(
                     f"{path}: lines end in two carriage returns and a line feed, so that every "
-                    "second one seems blank; save it with one line end a line"
+                    "second one seems blank; save it with one line end per line"
                 )
             blank = blank or (above and line if end[-1] == "\r" else 0)
             fed = fed or end[-1] == "\n"  # \r\r\n ends a line, too

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from noiseproof.data.records import is_written
 from noiseproof.errors import DataError
+from noiseproof.progress import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,8 +90,8 @@ def check_all_names(lines: Iterable[str], separator: str, columns: int, path: Pa
             line = rows.line_num
             if len(row) != columns + 1:
                 raise DataError(
-                    f"{path}: {columns} names of columns, {columns + 1} fields in the first row, "
-                    f"and {len(row)} in line {line}; {WAY_OUT}"
+                    f"{path}: {counted(columns, 'column name')}, {columns + 1} fields in the first "
+                    f"row, and {len(row)} in line {line}; {WAY_OUT}"
                 )
             if (first := line_of.setdefault(row[0], line)) != line:
                 raise DataError(
