@@ -3,10 +3,10 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noiseproof.data.records import is_written
 from noiseproof.errors import DataError
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 NAMED_ROW = re.compile(r'\s*+[^\r\n]++\r?\n"[^"\r\n]*"[,;\t]')
 #: Below the first line, a row that begins with a field in quotes.
 QUOTED_ROW = re.compile(r'\s*+[^\r\n]++[\r\n]++"')
-#: What Dask calls an index without a name where it stores one.
-UNNAMED = "__null_dask_index__"
+#: How pandas and Dask store an index without a name.
+UNNAMED = re.compile("__index_level_[0-9]+__|__null_dask_index__")
 #: Names are compared with this many before them, at most.
 REMEMBERED = 1_000_000
 
@@ -104,22 +104,25 @@ def check_all_names(lines: Iterable[str], separator: str, columns: int, path: Pa
         return
 
 
-def without_index(frame: "pd.DataFrame", stored: Set[str]) -> "pd.DataFrame":
+def without_index(frame: "pd.DataFrame", schema: Any) -> "pd.DataFrame":
     """Return a table as others than pandas see it: what it stored as an index is a column.
 
     An index that has no name and only numbers the rows is none.
 
     Args:
         frame: the table as pandas restored it.
-        stored: the names of the columns that are stored.
+        schema: that of Arrow, of the columns that were read.
     """
-    columns, made = {str(column) for column in frame}, {}
-    for number in range(frame.index.nlevels):
-        level, unnamed = frame.index.get_level_values(number), f"__index_level_{number}__"
-        named = level.name is not None and str(level.name) not in columns
-        name = str(level.name) if named else unnamed  # as pandas does if a column is called so
-        counts = level.dtype.kind in "iu" and name in (unnamed, UNNAMED)
-        if name in stored - columns and not counts:
+    index = (schema.pandas_metadata or {}).get("index_columns", ())
+    # A range is stored as its ends, and is left out where it does not fit the rows.
+    levels = [one for one in index if isinstance(one, dict) or one in schema.names]
+    if len(levels) != frame.index.nlevels:
+        levels = [one for one in levels if isinstance(one, str)]
+    made = {}
+    for number, name in enumerate(levels if len(levels) == frame.index.nlevels else ()):
+        level = frame.index.get_level_values(number)
+        counts_rows = level.dtype.kind in "iu" and UNNAMED.fullmatch(str(name))
+        if isinstance(name, str) and not counts_rows:
             made[name] = level.array
     frame = frame.reset_index(drop=True)
     below = [""] * (frame.columns.nlevels - 1)
