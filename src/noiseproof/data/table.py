@@ -224,7 +224,6 @@ def as_frame(table: Any, where: str = "the table") -> Any:
         return frame  # for somebody else to refuse
     # pandas may have given columns the names they had there, such as the number 2020 for "2020".
     known = set(table.schema.names)
-    frame = without_index(frame, table.schema)
     for name in frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]:
         if str(name) in known and "int" in str(table[str(name)].type):
             frame[name] = _integers(table[str(name)]).set_axis(frame.index)
@@ -266,7 +265,7 @@ def as_column(values: Any) -> Any:
 def _to_pandas(table: Any, where: str) -> Any:
     wrong = (TypeError, ValueError, LookupError, AttributeError, RuntimeError)
     try:
-        return table.to_pandas()
+        return without_index(table.to_pandas(), table.schema)
     except wrong:
         if not hasattr(table, "replace_schema_metadata"):
             raise
