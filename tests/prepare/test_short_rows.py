@@ -136,6 +136,8 @@ def test_a_row_below_a_blank_line_is_read_right_or_one_line(tmp_path, end, blank
     else:
         assert list(read(path, "y").labels) == ["p", "q", "p"]
         assert read(path, "y").inputs["b"].tolist() == [2, 3, 5]
+    path.write_bytes(end.join(["a,b,y", "1,2,p", blank, "7,3,q", '"4",5,p', "", ""]).encode())
+    assert read(path, "y").inputs["a"].tolist() == [1, 7, 4]  # the row below begins with a value
 
 
 @pytest.mark.parametrize("rows", [["1,2,p", "\r,3,q", "4,5,p"], ["\r,2,p", "\r,3,q", "\r,5,p"]])
