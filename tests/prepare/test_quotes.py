@@ -86,6 +86,40 @@ def test_a_stray_quote_that_ends_with_a_field_swallows_no_row(
         read(path, "y") if whole else list(read_blocks(path, None, how))
 
 
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("label_first", [False, True])
+def test_a_quotation_over_two_rows_of_two_columns_swallows_none(tmp_path, name, label_first):
+    """Sentences of a dialogue, a row each: what is between has one value beside the texts."""
+    spoken = [f"sentence {i} is here" for i in range(40)]
+    spoken[7], spoken[8] = '"I came home.', 'I saw nothing."'
+    rows = [[text, "ab"[i % 2]][:: -1 if label_first else 1] for i, text in enumerate(spoken)]
+    names = ["text", "y"][:: -1 if label_first else 1]
+    lines = (KINDS[name].join(row) + "\n" for row in [names, *rows])
+    (tmp_path / name).write_text("".join(lines))
+    with pytest.raises(DataError, match="a quote in line 9 ends in line 10"):
+        read(tmp_path / name, "y")
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ("y,text", "Did you like it?\nno, not at all"),
+        ("text,y", "It cost 1,000\nand broke"),
+        ("text,y", "It was heavy: 3,5\nkg"),
+    ],
+)
+def test_a_line_of_a_text_that_begins_or_ends_like_a_row_is_none(tmp_path, names, text):
+    kinds = ["no", "yes"] if names == "y,text" else ["3", "5"]
+    with (tmp_path / "a.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(names.split(","))
+        for i in range(40):
+            row = [text if i % 8 == 0 else f"comment {i}", kinds[i % 2]]
+            writer.writerow(row if names == "text,y" else row[::-1])
+    found = read(tmp_path / "a.csv", "y", Reading(texts=["text"]))
+    assert found.inputs["text"].tolist()[::8] == [text] * 5
+
+
 def test_the_message_names_the_lines_and_the_way_out(tmp_path):
     (tmp_path / "a.tsv").write_text('text\ty\nfine\ta\n"great\tb\nbad\ta\n"so so\tb\n')
     with pytest.raises(DataError, match=r"a quote in line 3 ends in line 5, .* as \"\", with"):

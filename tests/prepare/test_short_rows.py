@@ -67,6 +67,14 @@ def test_a_file_cut_off_in_its_last_line_is_one_line(tmp_path, suffix):
         read(path, "y")
 
 
+def test_what_excel_leaves_out_of_a_last_column_of_gaps_is_named(tmp_path):
+    """It writes no separators at the end of 16 rows whose last fields are all empty."""
+    rows = [f"{i},{'ab'[i % 2]}" + (",x" if i < 3 else "," if i < 16 else "") for i in range(40)]
+    (tmp_path / "a.csv").write_text("\n".join(["x,y,note", *rows]))
+    with pytest.raises(DataError, match=r"line 18 has too few fields, 2 of 3; .*\(Excel leaves"):
+        read(tmp_path / "a.csv", "y")
+
+
 def test_gaps_blank_lines_and_a_column_alone_are_no_short_rows(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("\n\nx,y,z\n1,a,\n\n  \n2,b,NA\n,,\n3,a,5\n\n")
@@ -123,11 +131,21 @@ def test_a_row_below_a_blank_line_is_read_right_or_one_line(tmp_path, end, blank
     path = tmp_path / "a.csv"
     path.write_bytes(end.join(["a,b,y", "1,2,p", blank, ",3,q", "4,5,p", "", ""]).encode())
     if end == "\r":
-        with pytest.raises(DataError, match="line 3 is blank, and lines end in carriage returns"):
+        with pytest.raises(DataError, match="line 3 is blank and ends in a carriage return"):
             read(path, "y")
     else:
         assert list(read(path, "y").labels) == ["p", "q", "p"]
         assert read(path, "y").inputs["b"].tolist() == [2, 3, 5]
+    path.write_bytes(end.join(["a,b,y", "1,2,p", blank, "7,3,q", '"4",5,p', "", ""]).encode())
+    assert read(path, "y").inputs["a"].tolist() == [1, 7, 4]  # the row below begins with a value
+
+
+@pytest.mark.parametrize("rows", [["1,2,p", "\r,3,q", "4,5,p"], ["\r,2,p", "\r,3,q", "\r,5,p"]])
+def test_a_carriage_return_before_a_row_moves_none_of_its_values(tmp_path, rows):
+    path = tmp_path / "a.csv"  # pandas drops the empty first field below such a line
+    path.write_bytes("\n".join(["a,b,y", *rows, ""]).encode())
+    with pytest.raises(DataError, match=r"line [23] is blank and ends in a carriage return"):
+        read(path, "y")
 
 
 @pytest.mark.parametrize("blank", ["\f", "\u00a0", "\u3000"])

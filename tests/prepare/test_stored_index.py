@@ -45,6 +45,27 @@ def test_an_index_of_a_parquet_file_is_a_column(tmp_path, index):
             pd.testing.assert_frame_equal(inputs_of(one), inputs_of(other), check_dtype=False)
 
 
+@pytest.mark.parametrize("first", [range(N), range(5, N + 5), [*range(1, N), 0], FRAME["who"]])
+@pytest.mark.parametrize("names", [(None, None), (None, "at"), ("who", "at"), ("at", "age")])
+@pytest.mark.parametrize("last", [list("pq") * (N // 2), np.arange(N) * 0.25, [*range(1, N), 0]])
+def test_levels_of_an_index_are_the_same_columns_as_a_whole_and_in_blocks(
+    tmp_path, first, names, last
+):
+    """What a fit has read as a column is one for predict, which reads in blocks."""
+    index = pd.MultiIndex.from_arrays([first, last], names=names)
+    FRAME[["age", "y"]].set_axis(index).to_parquet(tmp_path / "a.parquet")
+    whole = read(tmp_path / "a.parquet", labelled=False).inputs
+    inner = names[1] if names[1] not in (None, "age") else "__index_level_1__"
+    assert (inner in whole) == (inner == "at" or np.asarray(last).dtype.kind != "i")
+    for wanted in ({"age"}, {inner}, {"who"}, set(whole)):
+        how = Reading(texts=wanted)
+        blocks = [one.inputs for one in read_blocks(tmp_path / "a.parquet", None, how, rows=25)]
+        assert len(blocks) > 1
+        found = pd.concat(blocks, ignore_index=True)
+        pd.testing.assert_frame_equal(found, whole[list(found)], check_dtype=False)
+        assert set(found) >= wanted & set(whole)
+
+
 @pytest.mark.parametrize("index", INDEXES)
 def test_clean_writes_the_index_as_it_was(tmp_path, index):
     path, out, decisions = (tmp_path / name for name in ("a.parquet", "b.parquet", "d.csv"))
@@ -67,6 +88,7 @@ def test_clean_writes_the_index_as_it_was(tmp_path, index):
         (pd.RangeIndex(N, name="at"), []),
         (pd.Index([*range(1, N), 90]), []),  # rows were dropped
         (pd.Index([0, 1] * (N // 2)), []),  # tables were joined
+        (pd.Index([0, 1] * (N // 2), name="__null_dask_index__"), []),  # as Dask does
         (pd.Index([f"row {i % 9}" for i in range(N)]), ["__index_level_0__"]),
         (pd.Index([*range(1, N), 0], name="at"), ["at"]),
         (pd.Index([2020, 2021] * (N // 2), name=2019), ["2019"]),

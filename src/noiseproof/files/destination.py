@@ -51,9 +51,7 @@ def check_folder(path: Path, force: bool = False, inputs: Iterable[str | Path | 
             for read in inputs:
                 if read is not None and _is_in(Path(read), path):
                     raise ParameterError(f"{read} is an input; {path} is left as it is")
-            with held(
-                path
-            ) as there:  # else its manifest could be of one folder, its files of another
+            with held(path) as there:  # or its manifest may be of one folder, its files of another
                 if there:
                     check_ours(path, path)
         _check_parent(path)

@@ -1,6 +1,7 @@
 """The reason for a choice, in one sentence: what is used, how it compares, why it is taken.
 
-A figure is no reason: what is not ahead is taken for something else, and the sentence says what.
+A figure alone is no reason: where a choice is not ahead, the sentence says why it is used all the
+same.
 """
 
 from collections.abc import Sequence

@@ -48,7 +48,7 @@ _OF_TWO = 0.75
 _SKILL = 0.5  # (Cohen's kappa) of a classifier that cannot be at fault for all disagreement
 _MOSTLY = 0.6  # of what it misses is difficult: then the classifier may be at fault for all
 _SEEMS = 0.5  # how likely that is if all of it is difficult
-_ENOUGH = 100  # rows a class: with twice as many, it is sure where it is right
+_ENOUGH = 100  # rows per class: with twice as many, confidence shows which rows are hard
 _BLIND = 0.2  # below this, it may be whatever the labels are
 
 
@@ -159,9 +159,10 @@ def _fault(missed: float, given: Integers, rows: Rows, alike: float) -> float:
     """Return how likely it is that the classifier, and not the labels, is wrong in all it misses.
 
     One that hardly beats guessing may be, unless the labels it misses are surely none that it
-    considered. So may one that hardly beats guessing between the two classes that it thinks
-    likeliest, as where it knows species from each other, but not their breeds; unless it has many
-    rows of each, for then its confidence shows what is hard.
+    considered. So may one that hardly beats guessing between its two likeliest classes (it tells
+    species apart, but not their breeds), unless there are many rows of each class: then its
+    confidence shows which rows are hard. Few rows of which many are labelled as one other class
+    look the same.
     """
     shares = (np.bincount(codes, minlength=rows.classes) for codes in (given, rows.predicted))
     by_chance = 1 - float(np.dot(*shares)) / len(given) ** 2

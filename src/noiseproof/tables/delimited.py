@@ -140,9 +140,7 @@ class Delimited:
 
     def _may_be_short(self, frame: "pd.DataFrame") -> bool:
         """Return whether rows may have too few fields: then there is nothing in the last column."""
-        if (
-            self.width > len(self.columns) + self.row_names
-        ):  # behind it, there is nothing in any row
+        if self.width > len(self.columns) + self.row_names:  # all rows end in a separator
             return True
         if len(self.columns) < 2 or self.columns[-1] not in frame:
             return False

@@ -1,12 +1,15 @@
 """Tables and columns of pyarrow and polars as pandas has them, with integers and gaps kept."""
 
-from collections.abc import Set
+import re
 from typing import TYPE_CHECKING, Any
 
 from noiseproof.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: How pandas and Dask store an index without a name.
+UNNAMED = re.compile("__index_level_[0-9]+__|__null_dask_index__")
 
 
 def with_columns(frame: Any, columns: dict[str, Any]) -> Any:
@@ -36,7 +39,6 @@ def as_frame(table: Any, where: str = "the table") -> Any:
         return frame  # for somebody else to refuse
     # pandas may have given columns the names they had there, such as the number 2020 for "2020".
     known = set(table.schema.names)
-    frame = without_index(frame, known)
     for name in frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]:
         if str(name) in known and "int" in str(table[str(name)].type):
             frame[name] = _integers(table[str(name)]).set_axis(frame.index)
@@ -78,7 +80,7 @@ def as_column(values: Any) -> Any:
 def _to_pandas(table: Any, where: str) -> Any:
     wrong = (TypeError, ValueError, LookupError, AttributeError, RuntimeError)
     try:
-        return table.to_pandas()
+        return without_index(table.to_pandas(), table.schema)
     except wrong:
         if not hasattr(table, "replace_schema_metadata"):
             raise
@@ -111,21 +113,25 @@ def _integers(column: Any) -> Any:
     return as_column(column).astype("UInt64" if unsigned else "Int64")
 
 
-def without_index(frame: "pd.DataFrame", stored: Set[str]) -> "pd.DataFrame":
+def without_index(frame: "pd.DataFrame", schema: Any) -> "pd.DataFrame":
     """Return a table as others than pandas see it: what it stored as an index is a column.
 
     An index that has no name and only numbers the rows is none.
 
     Args:
         frame: the table as pandas restored it.
-        stored: the names of the columns that are stored.
+        schema: that of Arrow, of the columns that were read.
     """
-    columns, made = {str(column) for column in frame}, {}
-    for number in range(frame.index.nlevels):
-        level, unnamed = frame.index.get_level_values(number), f"__index_level_{number}__"
-        named = level.name is not None and str(level.name) not in columns
-        name = str(level.name) if named else unnamed  # as pandas does if a column is called so
-        if name in stored - columns and (named or level.dtype.kind not in "iu"):
+    index = (schema.pandas_metadata or {}).get("index_columns", ())
+    # A range is stored as its ends, and is left out where it does not fit the rows.
+    levels = [one for one in index if isinstance(one, dict) or one in schema.names]
+    if len(levels) != frame.index.nlevels:
+        levels = [one for one in levels if isinstance(one, str)]
+    made = {}
+    for number, name in enumerate(levels if len(levels) == frame.index.nlevels else ()):
+        level = frame.index.get_level_values(number)
+        counts_rows = level.dtype.kind in "iu" and UNNAMED.fullmatch(str(name))
+        if isinstance(name, str) and not counts_rows:
             made[name] = level.array
     frame = frame.reset_index(drop=True)
     below = [""] * (frame.columns.nlevels - 1)

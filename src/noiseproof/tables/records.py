@@ -56,23 +56,23 @@ def check_records(lines: TextIO, separator: str, width: int, path: Path) -> None
     """
     above, fed = 0, False  # the last line that is not blank, and whether a line feed ends it
     feeds = None  # whether line feeds end the lines: the first one tells
-    blank = 0  # the first blank line between rows
-    for line, fields, end in _records(lines, separator, width):
+    blank = 0  # the line above, if it is blank and ends in a carriage return
+    for line, fields, start, end in _records(lines, separator, width):
         if fields == 1 and not end.strip(" \t\r\n"):
             if above and not fed and end == "\r\n" and width == 1:
                 raise DataError(
                     f"{path}: lines end in two carriage returns and a line feed, so that every "
-                    "second one seems blank; save it with one line end a line"
+                    "second one seems blank; save it with one line end per line"
                 )
-            blank = blank or (above and line)
+            blank = line if above and end[-1] == "\r" else 0
             fed = fed or end[-1] == "\n"  # \r\r\n ends a line, too
             continue
         if above:
             feeds = fed if feeds is None else feeds
-            if blank and not feeds and width > 1:
+            if blank and width > 1 and start.startswith(separator):
                 raise DataError(
-                    f"{path}: line {blank} is blank, and lines end in carriage returns: the row "
-                    "below it would be misread; remove it, or end all lines in line feeds"
+                    f"{path}: line {blank} is blank and ends in a carriage return: the row below "
+                    "it would be misread; remove it, or end all lines in line feeds"
                 )
             is_short, other = fields < width, "\r" if feeds else "\n"
             if fed != feeds or (is_short and end[-1] == other):
@@ -84,18 +84,20 @@ def check_records(lines: TextIO, separator: str, width: int, path: Path) -> None
             if is_short:
                 raise DataError(
                     f"{path}: line {line} has too few fields, {fields} of {width}; add the missing "
-                    f"separators ({separator!r}), also where only the last fields are empty"
+                    f"separators ({separator!r}), also where only the last fields are empty (Excel "
+                    "leaves these out, unless the last column has no gaps)"
                 )
-        above, fed = line, end[-1] == "\n"
+        above, fed, blank = line, end[-1] == "\n", 0
 
 
-def _records(lines: TextIO, separator: str, width: int) -> Iterator[tuple[int, int, str]]:
-    """Return the number of each row's last line, how many fields it has, and how it ends."""
+def _records(lines: TextIO, separator: str, width: int) -> Iterator[tuple[int, int, str, str]]:
+    """Return for each row: the number of its last line, its fields, its first and last line."""
     opening = rf'(?<![^{separator}])"'  # a quote is one at the beginning of a field alone
     opened, quoted = re.compile(opening), re.compile(opening + CLOSING.pattern)
     field = rf'(?:"[^"]*+"|[^"{separator}]*+)'
     usual = re.compile(rf"{field}(?:{separator}{field}){{{width - 1}}}\s*+")  # a shortcut
-    is_open, before = False, 0  # whether a line begins in quotes, and separators above it
+    # Whether a line begins in quotes, the separators above it, and the first line of its row.
+    is_open, before, first = False, 0, ""
     for number, line in enumerate(iter(partial(lines.readline, LONGEST), ""), start=1):
         if is_open:
             closed = CLOSING.match(line)
@@ -103,15 +105,17 @@ def _records(lines: TextIO, separator: str, width: int) -> Iterator[tuple[int, i
                 continue
             line = "q" + line[closed.end() :]
         elif '"' not in line:
-            yield number, line.count(separator) + 1, line
+            yield number, line.count(separator) + 1, line, line
             continue
         elif usual.fullmatch(line):
-            yield number, width, line
+            yield number, width, line, line
             continue
+        else:
+            first = line
         line = quoted.sub("q", line)
         found = opened.search(line)
         before += line.count(separator, 0, found.start() if found else len(line))
         is_open = found is not None
         if not is_open:
-            yield number, before + 1, line
+            yield number, before + 1, first, line
             before = 0

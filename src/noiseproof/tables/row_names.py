@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noiseproof.errors import DataError
+from noiseproof.progress import counted
 from noiseproof.tables.records import is_written
 
 if TYPE_CHECKING:
@@ -87,8 +88,8 @@ def check_all_names(lines: Iterable[str], separator: str, columns: int, path: Pa
             line = rows.line_num
             if len(row) != columns + 1:
                 raise DataError(
-                    f"{path}: {columns} names of columns, {columns + 1} fields in the first row, "
-                    f"and {len(row)} in line {line}; {WAY_OUT}"
+                    f"{path}: {counted(columns, 'column name')}, {columns + 1} fields in the first "
+                    f"row, and {len(row)} in line {line}; {WAY_OUT}"
                 )
             if (first := line_of.setdefault(row[0], line)) != line:
                 raise DataError(

@@ -64,9 +64,12 @@ class LikeRows:
             for place, value in enumerate(piece, start)
             if place != at and place in self.known
         ]
-        # One value may begin a line of a text by chance.
-        told = sum(bool(value.strip()) for _, value in found) > 1
-        return told and all(self._fits(place, value) for place, value in found)
+        told = sum(bool(value.strip()) for _, value in found)
+        # "No, it did not", 3,14: one such value may be in a line of a text by chance.
+        in_text = re.compile(rf"{separator}\s|\d{separator}\d")
+        by_chance = told == 1 and any(map(in_text.search, lines))
+        is_told = told > 0 and not by_chance
+        return is_told and all(self._fits(place, value) for place, value in found)
 
     def _fits(self, place: int, value: str) -> bool:
         known = self.known[place]
