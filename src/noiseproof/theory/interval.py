@@ -108,7 +108,8 @@ def log_slope(loss: Pointwise, log_u: Tensor) -> Tensor:
     """
     with kernels.undetached():
         _, slope = loss.with_slope(log_u)
-    falls = slope.neg()
+    # An infinite slope may have lost its sign: -expm1(0) is -0, and l decreases.
+    falls = torch.where(slope.isinf(), torch.inf, slope.neg())
     return torch.where(falls > _LEAST, falls, 0.0).log() - log_u
 
 
