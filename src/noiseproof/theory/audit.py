@@ -120,7 +120,7 @@ def audit(
     account for the class weights and the label smoothing of the loss as well.
 
     Args:
-        loss: any loss, a user's too, or its text.
+        loss: any loss that treats all classes alike, a user's too, or its text.
         classes: K; by default that of the noise, else 10.
         noise: a transition matrix, or text such as ``"symmetric:0.8"``.
 
