@@ -331,3 +331,12 @@ def test_whole_numbers_are_scores_and_probabilities_too():
     assert by_text([0, 1], [0, 1]) == by_text([0, 1], [0.0, 1.0]) == 0
     with pytest.raises(ParameterError, match="add up to 1"):
         by_text([0, 1], [[0.9, 0.9], [0.1, 0.1]])
+
+
+def test_probabilities_are_not_made_of_probabilities():
+    p = boosting.probabilities(np.random.default_rng(0).normal(size=(50, 3)))
+    for given in (p, p.astype(np.float32), np.eye(3)):  # as XGBClassifier.predict_proba returns
+        with pytest.raises(ParameterError, match="expected raw scores, got probabilities"):
+            boosting.probabilities(given)
+    np.testing.assert_allclose(boosting.probabilities(np.log(p)), p)
+    np.testing.assert_allclose(boosting.probabilities(np.zeros((2, 3))), 1 / 3)

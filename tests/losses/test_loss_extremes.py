@@ -14,6 +14,8 @@ from loss_examples import (
 )
 from references import textbook
 
+import noiseproof as nf
+
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 HALF = [torch.float16, torch.bfloat16]
 
@@ -173,3 +175,20 @@ def test_training_and_evaluation_agree_on_logits_of_any_size(loss, K):
     for big in (1e20, 1e29, 4e29, 1e30, 1e35, 3e38):
         z, y = with_every_label(torch.cat([big * torch.eye(K), -big * torch.eye(K)]))
         torch.testing.assert_close(loss(z.clone().requires_grad_(), y).detach(), loss(z, y))
+
+
+OF_ROWS = [nf.Normalized(base) for base in (nf.NCE(), nf.AMSE(a=3), nf.Normalized(nf.NCE()))]
+
+
+@pytest.mark.parametrize("rows", [1, 4, 300])
+@pytest.mark.parametrize("loss", EXAMPLES + OF_ROWS, ids=str)
+def test_logits_that_are_no_numbers_have_no_loss_that_is_one(loss, rows):
+    classes = classes_for(loss)
+    for wrong in (torch.nan, torch.inf):
+        z, y = torch.randn(rows, classes), torch.randint(classes, (rows,))
+        z[0] = wrong
+        soft = torch.full((rows, classes), 1 / classes)
+        assert not loss(z, y).isfinite()
+        assert not loss(z.requires_grad_(), y).isfinite()
+        assert not loss(z, soft).isfinite()
+        assert not with_options(loss, label_smoothing=0.1)(z, y).isfinite()

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 import torch
 from sklearn.model_selection import cross_val_predict
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 from noiseproof import noise
 from noiseproof.errors import NoiseproofError
@@ -160,3 +160,19 @@ def test_columns_called_by_versions_keep_their_names():
     for columns in (names, names[::-1]):
         found = noise.estimate(names[GIVEN], frame[columns], names)
         np.testing.assert_allclose(found.matrix, expected.matrix, atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 5])
+def test_no_row_is_a_neighbour_of_its_own(k):
+    with_itself = NearestNeighbors(n_neighbors=k + 1).fit(SCORES).kneighbors(SCORES)[1]
+    found = noise.estimate(GIVEN, P)
+    for ask in (noise.estimate, found.doubt, found.true_class):
+        for rows in (with_itself, with_itself[:, ::-1], torch.from_numpy(with_itself)):
+            with pytest.raises(NoiseproofError, match="row 0 is among its own neighbours"):
+                ask(GIVEN, P, neighbours=rows)
+    others = NearestNeighbors(n_neighbors=k).fit(SCORES).kneighbors()[1]
+    expected = noise.nearest(SCORES, k=k, metric="euclidean")
+    assert (
+        noise.estimate(GIVEN, P, neighbours=others).rate_interval
+        == noise.estimate(GIVEN, P, neighbours=expected).rate_interval
+    )

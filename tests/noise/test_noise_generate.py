@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest, truncnorm
 
+import noiseproof as nf
 from noiseproof.errors import NoiseError
 from noiseproof.known import KNOWN
 from noiseproof.noise import (
@@ -176,6 +177,29 @@ def test_one_line_says_what_is_wrong(make: object, message: str) -> None:
     with pytest.raises(NoiseError) as error:
         make()  # type: ignore[operator]
     assert str(error.value) == message
+
+
+NUMBERED = {"dog": 1, "cat": 0}  # as a model's label2id; its keys are in another order
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: superclass({"cat": "pet", "dog": "pet", "car": "thing", "bus": "thing"}, 0.3),
+        lambda: superclass(["pet", "pet"], 0.3, NUMBERED),
+        lambda: identity(2, NUMBERED),
+        lambda: symmetric(2, 0.3, NUMBERED),
+        lambda: pair_flip(2, 0.3, NUMBERED),
+        lambda: asymmetric({"cat": "dog"}, 0.3, NUMBERED),
+        lambda: nf.noise.parse("symmetric:0.3", NUMBERED),
+        lambda: nf.noise.TransitionMatrix(np.eye(2), NUMBERED),
+        lambda: nf.noise.estimate([0, 1], np.eye(2), NUMBERED),
+        lambda: nf.recommend("symmetric:0.3", NUMBERED),
+    ],
+)
+def test_a_dictionary_is_no_list_of_its_keys(make: object) -> None:
+    with pytest.raises(NoiseError, match=r"expected the .*, got \{"):
+        make()  # type: ignore[operator]
 
 
 FEATURES = stream(3, "features of this test").random((20_000, 12))

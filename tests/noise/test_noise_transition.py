@@ -6,6 +6,7 @@ import pickle
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given
@@ -208,3 +209,47 @@ def test_plot_uses_the_axes_and_names_given() -> None:
 def test_names_are_a_list(classes):
     with pytest.raises(NoiseError, match="expected the names of the classes, got"):
         TransitionMatrix(np.eye(3), classes)
+
+
+TRUE, NOISY = pd.Series(list("aaabbbcccc")), pd.Series(list("aabbbcccca"))
+
+
+def test_the_rows_and_columns_of_a_table_are_the_same_classes() -> None:
+    table = pd.crosstab(TRUE, NOISY, normalize="index")
+    plain = TransitionMatrix(table.to_numpy())
+    assert TransitionMatrix(table) == plain
+    assert TransitionMatrix(table.reset_index(drop=True)) == plain  # as read from a CSV file
+    assert TransitionMatrix(table.set_axis(range(3)).set_axis(range(3), axis=1)) == plain
+    assert TransitionMatrix(table, list("abc")) == TransitionMatrix(plain.matrix, list("abc"))
+    never_given = NOISY.replace({"a": "d"})
+    numbers = {name: i for i, name in enumerate("abcd")}
+    counted = table.set_axis(range(3)).set_axis(range(3), axis=1)
+    for other in (
+        table[list("bca")],
+        table.loc[list("cab")],
+        counted[[1, 2, 0]],
+        pd.crosstab(TRUE, never_given, normalize="index"),
+        pd.crosstab(TRUE.map(numbers), never_given.map(numbers), normalize="index"),
+    ):
+        with pytest.raises(NoiseError, match="expected the same classes in the same order"):
+            TransitionMatrix(other)
+    with pytest.raises(NoiseError, match="`classes` has them in another order"):
+        TransitionMatrix(table, list("bca"))
+
+
+@pytest.mark.parametrize("classes", [None, ("b", "c", "a")])
+def test_frequencies_go_by_the_index_of_a_series(classes: tuple[str, ...] | None) -> None:
+    T = TransitionMatrix([[0.5, 0.5, 0], [0, 1, 0], [0.1, 0, 0.9]], classes)
+    labels = pd.Series(np.repeat([0, 1, 2], [10, 20, 70]))
+    expected = T.rate_under([10, 20, 70])
+    counts = labels.value_counts()  # the most frequent first
+    assert T.rate_under(counts) == T.rate_under(counts.rename(float)) == expected
+    assert T.rate_under(pd.Series([10, 20, 70])) == expected
+    named = counts.rename(dict(enumerate(classes or "xyz")))
+    if classes:
+        assert T.rate_under(named) == expected
+    else:
+        with pytest.raises(NoiseError, match=r"of \['z', 'y', 'x'\], but the classes are 0 to 2"):
+            T.rate_under(named)
+    with pytest.raises(NoiseError, match="but the classes are"):
+        T.rate_under(counts[counts > 10])

@@ -11,9 +11,15 @@ from registered import NAMES, text_of
 
 from noiseproof import noise
 from noiseproof.errors import NoiseError, TheoryError
-from noiseproof.losses import AGCE, EpsSoftmax, Loss, Normalized, Pointwise, Spread, loss
+from noiseproof.losses import AGCE, MAE, EpsSoftmax, Loss, Normalized, Pointwise, Spread, loss
 from noiseproof.noise import TransitionMatrix
-from noiseproof.theory import audit
+from noiseproof.theory import (
+    asymmetry_ratio,
+    audit,
+    is_asymmetric,
+    is_completely_asymmetric,
+    minimise_risk,
+)
 
 
 def test_the_papers_setting():
@@ -250,3 +256,34 @@ def test_noise_of_next_to_nothing_is_tolerated_without_a_warning(rate):
     found = audit("MAE", classes=10, noise=f"symmetric:{rate}")
     assert found.tolerant
     assert all(row.margin > 1e299 for row in found.margins)
+
+
+def costs(log_p):
+    heavy = torch.ones(log_p.shape[-1], dtype=log_p.dtype)
+    heavy[0] = 20
+    return (1 - log_p.exp()) * heavy
+
+
+def of_three(log_p):
+    return (1 - log_p.exp()) * torch.tensor([20, 1, 1], dtype=log_p.dtype)
+
+
+@pytest.mark.parametrize("formula", [costs, of_three])
+def test_a_loss_to_which_classes_are_not_alike(formula):
+    class Costly(Loss, register=False):
+        def per_class(self, log_p):
+            return formula(log_p)
+
+    # What class 0 withstands says nothing of the others.
+    for rows, tolerated in (([0.6, 0.2, 0.2], True), ([0.2, 0.6, 0.2], False)):
+        assert is_asymmetric(Costly(), rows) == tolerated
+        assert minimise_risk(Costly(), rows).minimiser.argmax() == 0
+    for ask in (
+        lambda: audit(Costly(), classes=3, noise="symmetric:0.4"),
+        lambda: audit(Costly() + MAE(), classes=3),
+        lambda: is_completely_asymmetric(Costly(), classes=3),
+    ):
+        with pytest.raises(TheoryError, match="not treat all classes alike"):
+            ask()
+    with pytest.raises(TheoryError, match=r"not treat all classes alike|fails on 5 classes"):
+        asymmetry_ratio(Costly())

@@ -35,3 +35,16 @@ def test_the_ratio_of_a_sum(t, strict, other):
 @pytest.mark.parametrize("other", [nf.MAE(), 0.1 * nf.MAE(), nf.AGCE(a=1, q=1)])
 def test_a_straight_line_has_a_ratio_of_one(other):
     assert nf.asymmetry_ratio(Shrinking() + other) == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("power", [0.3, 0.5, 0.9])
+@pytest.mark.parametrize("wrong", [lambda x: -torch.expm1(x), lambda x: 1 - torch.exp(x)])
+def test_a_slope_that_is_infinite_where_the_loss_is_0(power, wrong):
+    class Steep(nf.Pointwise, register=False):
+        def value(self, log_u):
+            root = wrong(log_u).sqrt() if power == 0.5 else wrong(log_u) ** power
+            return root + 0.1 * wrong(log_u)
+
+    found = nf.audit(Steep(), classes=4)  # concave, so that no part moved gains less than it loses
+    assert (found.ratio, found.completely_asymmetric) == (1, True)
+    assert found.strict_ratio == 0

@@ -113,6 +113,8 @@ def probabilities(scores: Any) -> Scores:
     array([[0.5, 0.5]])
     """
     z = two_columns(scores)
+    if _are_probabilities(z):
+        raise ParameterError("expected raw scores, got probabilities: they are what you want")
     p = np.exp(z - z.max(axis=1, keepdims=True))
     found: Scores = p / p.sum(axis=1, keepdims=True)
     return found
@@ -178,10 +180,17 @@ def _of_scores(scores: Scores) -> Scores:
     if len(scores) > 0 and ((scores >= 0) & (scores <= 1)).all():
         if scores.ndim == 1:
             warnings.warn(_MAYBE_PROBABILITIES, DataWarning, stacklevel=3)
-        elif scores.shape[1] > 2 and (np.abs(scores.sum(axis=1) - 1) < 1e-4).all():
+        elif _are_probabilities(scores):
             raise ParameterError(_PROBABILITIES.format(by="an objective of the library's own"))
     found: Scores = two_columns(scores)
     return found
+
+
+def _are_probabilities(scores: Scores) -> bool:
+    """Return whether scores (N, K) of three classes or more are probabilities for certain."""
+    some = scores.ndim == 2 and len(scores) > 0 and scores.shape[1] > 2
+    within = some and bool(((scores >= 0) & (scores <= 1)).all())
+    return within and bool((np.abs(scores.sum(axis=1) - 1) < 1e-4).all())
 
 
 def _of_probabilities(p: Scores) -> Scores:

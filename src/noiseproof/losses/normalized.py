@@ -213,8 +213,8 @@ def positive(x: Tensor) -> Tensor:
 
 def _parts(values: Tensor, total: Tensor) -> Tensor:
     # Nothing of nothing is 0 and flat: a slope of 1 / least_divisor would overflow two deep.
-    some = total > kernels.least_divisor(total.dtype)
-    return torch.where(some, values / torch.where(some, total, 1), 0)
+    none = total <= kernels.least_divisor(total.dtype)  # NaN is not nothing
+    return torch.where(none, 0, values / torch.where(none, 1, total))
 
 
 def _negative(x: Tensor) -> Tensor:

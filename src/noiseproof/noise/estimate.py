@@ -55,7 +55,7 @@ def estimate(
             but they should differ: predictions of 0 or 1 alone do not show what is difficult.
             The columns of a DataFrame are matched by name.
         classes: the K names; by default those of labels given as names, in order.
-        neighbours: (N, k) for each row the numbers of the rows nearest to it, as from
+        neighbours: (N, k) for each row the numbers of the other rows nearest to it, as from
             :func:`nearest`. Their labels are a second opinion, weighted by how well it predicts.
         trusted: row numbers, and the true labels of these rows. A few dozen help a lot. Duplicates
             count once; rows of one group count for less if they are wrong together.

@@ -146,4 +146,10 @@ def read_neighbours(neighbours: Any, N: int) -> Integers:
         raise NoiseError(f"expected neighbours as (N, k) row numbers, N = {N}, got {rows.shape}")
     if rows.size and (rows.min() < 0 or rows.max() >= N):
         raise NoiseError(f"expected neighbours to be row numbers from 0 to {N - 1}")
+    own = (rows == np.arange(N)[:, None]).any(axis=1)
+    if own.any():
+        raise NoiseError(
+            f"row {own.argmax()} is among its own neighbours, and would vote for its own label: "
+            "leave each row itself out, as nearest(X) and scikit-learn's kneighbors() without X do"
+        )
     return rows.astype(np.int64)

@@ -1,6 +1,6 @@
 """Conversion of labels: tensors come back as tensors, anything else as arrays."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -77,12 +77,14 @@ def as_labels(labels: Any, classes: int | None = None) -> Integers:
 def is_listing(values: object) -> bool:
     """Return whether there are values one after another: not in a text, a set or one number.
 
-    >>> is_listing(["a", "b"]), is_listing("ab"), is_listing({"a"}), is_listing(torch.tensor(1))
+    Nor in a dictionary, which would be read as its keys alone.
+
+    >>> is_listing(["a", "b"]), is_listing("ab"), is_listing({"a"}), is_listing({0: "a"})
     (True, False, False, False)
     """
     return (
         isinstance(values, Iterable)
-        and not isinstance(values, str | bytes | set | frozenset)
+        and not isinstance(values, str | bytes | set | frozenset | Mapping)
         and getattr(values, "ndim", 1) == 1
     )
 

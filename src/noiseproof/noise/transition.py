@@ -13,6 +13,7 @@ from noiseproof.noise import sampling
 from noiseproof.noise.corruption import Corruption, receipt
 from noiseproof.noise.labels import Labels, as_labels, is_listing, to_array
 from noiseproof.noise.matrix import Doubles, check_matrix, largest_flips, off_diagonal, ratio
+from noiseproof.noise.named import check_same_names, in_order
 from noiseproof.noise.streams import stream
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class TransitionMatrix:
         if names is not None and len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise NoiseError(f"expected classes of different names, got {twice!r} twice")
+        check_same_names(matrix, names)
         object.__setattr__(self, "matrix", checked)
         object.__setattr__(self, "classes", names)
 
@@ -93,9 +95,12 @@ class TransitionMatrix:
     def rate_under(self, prior: ArrayLike) -> float:
         """Return the share of wrong labels if class i has frequency ``prior[i]``.
 
+        A Series is read by the names, or numbers, of the classes in its index.
+
         >>> TransitionMatrix([[0.75, 0.25], [0.25, 0.75]]).rate_under([3, 1])
         0.25
         """
+        prior = in_order(prior, self.classes, len(self))
         try:
             weights = to_array(prior)
             weights = np.empty(0) if weights.dtype.kind == "c" else weights.astype(np.float64)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from noiseproof.errors import TheoryError
-from noiseproof.losses import Loss
+from noiseproof.losses import Loss, expression
 from noiseproof.noise import Noise, TransitionMatrix, parse
 from noiseproof.theory.calibration import calibration
 from noiseproof.theory.conditions import (
@@ -17,7 +17,7 @@ from noiseproof.theory.conditions import (
     sees_labels,
 )
 from noiseproof.theory.excess_risk import excess_risk_constant
-from noiseproof.theory.interval import as_loss, is_pointwise
+from noiseproof.theory.interval import as_loss, check_alike, is_pointwise
 from noiseproof.theory.options import without_options
 from noiseproof.theory.ratio import asymmetry_ratio
 from noiseproof.theory.statement import table, verdict
@@ -120,7 +120,7 @@ def audit(
     account for the class weights and the label smoothing of the loss as well.
 
     Args:
-        loss: any loss, a user's too, or its text.
+        loss: any loss that treats all classes alike, a user's too, or its text.
         classes: K; by default that of the noise, else 10.
         noise: a transition matrix, or text such as ``"symmetric:0.8"``.
 
@@ -152,10 +152,12 @@ def audit(
     Reference:
         Theorems 1 to 8.
     """
-    loss = as_loss(loss)
+    loss = expression.as_loss(loss)
     if classes is None and noise is None and loss.weight is not None:
         classes = len(loss.weight)
     T, noise_text, K = _noise(noise, classes)
+    loss = as_loss(loss, K)
+    check_alike(loss, K)
     formula = without_options(loss)
     pointwise = is_pointwise(formula)
     sees = sees_labels(formula, K)

@@ -12,6 +12,7 @@ from noiseproof.losses import AMSE, Loss, Normalized, WeightedSum
 from noiseproof.theory.interval import (
     ZERO,
     as_loss,
+    check_alike,
     check_decreasing,
     ends,
     is_pointwise,
@@ -40,7 +41,8 @@ def is_symmetric(loss: Loss | str, classes: int = 10) -> bool:
         >>> is_symmetric("MAE"), is_symmetric("NCE"), is_symmetric("SCE(alpha=1, beta=1)")
         (True, True, False)
     """
-    losses = _at_many(as_loss(loss), at_least_two(classes))
+    K = at_least_two(classes)
+    losses = _at_many(as_loss(loss, K), K)
     total, size = losses.sum(-1), losses.abs().sum(-1)
     return bool((total - total[0]).abs().max() <= 1e-9 * size.min())
 
@@ -82,7 +84,8 @@ def is_asymmetric(loss: Loss | str, weights: Weights) -> bool:
     Reference:
         Definition 2.
     """
-    search = RiskSearch(as_loss(loss), as_weights(weights))
+    checked = as_weights(weights)
+    search = RiskSearch(as_loss(loss, len(checked)), checked)
     if search.m == int(search.weights.argmax()) and _is_proved_on(search.loss, search.weights):
         return True
     search.look_around()
@@ -130,7 +133,9 @@ def is_completely_asymmetric(loss: Loss | str, classes: int = 10) -> bool:
     Reference:
         Definition 2, Theorems 3, 5 and 6.
     """
-    loss, K = as_loss(loss), at_least_two(classes)
+    K = at_least_two(classes)
+    loss = as_loss(loss, K)
+    check_alike(loss, K)
     if is_pointwise(loss):
         try:
             check_decreasing(loss)

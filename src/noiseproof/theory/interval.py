@@ -21,8 +21,11 @@ ZERO = -1e60
 _LEAST = 1e-300
 
 
-def as_loss(given: Loss | str) -> Loss:
-    """Return a loss that is a function of the probabilities, read from text where it is text."""
+def as_loss(given: Loss | str, classes: int = 5) -> Loss:
+    """Return a loss that is a function of the probabilities, read from text where it is text.
+
+    It is tried on so many ``classes``: a user's may be made for one number of them.
+    """
     loss = expression.as_loss(given)
     try:
         loss.check_formula("the theory")
@@ -30,7 +33,7 @@ def as_loss(given: Loss | str) -> Loss:
         raise TheoryError(str(error)) from None
     if loss.learns:  # as it stands
         loss = copy.deepcopy(loss).requires_grad_(False)
-    z = torch.linspace(-2, 3, 15, dtype=torch.float64).sin().reshape(3, 5) * 4
+    z = _three_rows(classes)
     if not (loss.random or is_shipped(loss)):
         _check_rows(loss, z)
     if loss.transforms:
@@ -43,9 +46,35 @@ def as_loss(given: Loss | str) -> Loss:
     return loss
 
 
+def _three_rows(classes: int) -> Tensor:
+    return torch.linspace(-2, 3, 3 * classes, dtype=torch.float64).sin().reshape(3, classes) * 4
+
+
+def check_alike(loss: Loss, classes: int) -> None:
+    """Raise a :class:`TheoryError` where a loss does not treat all classes alike.
+
+    What is found for one class is said of all, which would take a search for each.
+    """
+    if loss.random or is_shipped(loss):
+        return
+    z = _three_rows(classes)
+    here = losses_at(loss, z.log_softmax(-1))
+    for order in (torch.arange(classes).roll(1), torch.arange(classes).flip(0)):
+        turned = losses_at(loss, z[:, order].log_softmax(-1))
+        if not torch.allclose(turned, here[:, order], rtol=1e-6, atol=1e-9, equal_nan=True):
+            raise TheoryError(
+                f"{loss} does not treat all classes alike, so that no ratio or rate holds for "
+                "every class: ask is_asymmetric with the weights of the labels of one class"
+            )
+
+
 def _check_rows(loss: Loss, z: Tensor) -> None:
     """Raise a :class:`TheoryError` where L is no function of one row of probabilities."""
-    together = loss.class_rows(z)
+    try:
+        together = loss.class_rows(z)
+    except (RuntimeError, IndexError) as error:
+        said = " ".join(str(error).split())
+        raise TheoryError(f"{loss} fails on {z.shape[1]} classes: {said}") from None
     if together.shape != z.shape:
         raise TheoryError(f"{loss}: per_class(log_p) has to be a tensor of the shape of log_p")
     alone = torch.cat([loss.class_rows(z[row : row + 1]) for row in range(len(z))])
@@ -108,7 +137,8 @@ def log_slope(loss: Pointwise, log_u: Tensor) -> Tensor:
     """
     with kernels.undetached():
         _, slope = loss.with_slope(log_u)
-    falls = slope.neg()
+    # An infinite slope may have lost its sign: -expm1(0) is -0, and l decreases.
+    falls = torch.where(slope.isinf(), torch.inf, slope.neg())
     return torch.where(falls > _LEAST, falls, 0.0).log() - log_u
 
 

@@ -71,7 +71,8 @@ def minimise_risk(loss: Loss | str, weights: Weights) -> RiskMinimum:
     Reference:
         Definition 2.
     """
-    search = RiskSearch(as_loss(loss), as_weights(weights))
+    checked = as_weights(weights)
+    search = RiskSearch(as_loss(loss, len(checked)), checked)
     search.look_around()
     search.descend()
     return search.found()
