@@ -8,6 +8,7 @@
     ├── TargetError       (IndexError)   a class index outside 0..K-1
     ├── NoiseError        (ValueError)   a noise model that is not one
     ├── DataError         (ValueError)   a data set that is missing, damaged or not what it says
+    │   └── ChangedError                 it changed while it was read
     ├── FileError         (OSError)      a file or folder that cannot be written
     │   └── LockedError                  another process is at work on it
     ├── TheoryError       (ValueError)   a question that has no answer for this loss
@@ -66,6 +67,10 @@ class NoiseError(NoiseproofError, ValueError):
 
 class DataError(NoiseproofError, ValueError):
     """A data set that is missing, damaged, or not what it claims to be."""
+
+
+class ChangedError(DataError):
+    """Data that changed while they were read: they are of no one version."""
 
 
 class DataWarning(UserWarning):

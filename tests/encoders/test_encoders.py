@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pickle
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,6 +24,31 @@ from noiseproof.prepare.pictures import PictureFeatures
 
 for module in ("transformers", "onnxruntime", "onnx"):
     pytest.importorskip(module)
+
+
+@pytest.mark.parametrize("safe", [True, False])
+def test_an_encoder_in_memory_does_not_change_with_its_files(tmp_path, safe):
+    """Its weights were a map of the file: others were kept in the cache under the old hash."""
+    folder, other = (text_folder(tmp_path / f"{seed}", seed, safe) for seed in (0, 1))
+    encoder = load(str(folder), TEXTS)
+    before = encoder.encode(["a good film"])
+    name = "model.safetensors" if safe else "pytorch_model.bin"
+    shutil.copyfile(other / name, folder / name)  # in place
+    np.testing.assert_array_equal(encoder.encode(["a good film"]), before)
+    (folder / name).write_bytes(b"")
+    np.testing.assert_array_equal(encoder.encode(["a good film"]), before)
+
+
+def test_an_encoder_that_changes_while_it_is_loaded_is_one_line(tmp_path, monkeypatch):
+    folder, other = (text_folder(tmp_path / f"{seed}", seed) for seed in (0, 1))
+
+    def then_hashed(folder):
+        shutil.copyfile(other / "model.safetensors", folder / "model.safetensors")
+        return hash_of(folder)
+
+    monkeypatch.setattr("noiseproof.encoders.huggingface.hash_of", then_hashed)
+    with pytest.raises(DataError, match="changed while it was read; try again"):
+        load(str(folder), TEXTS)
 
 
 def test_a_text_is_the_masked_mean_of_its_last_layer_at_length_1(tmp_path):

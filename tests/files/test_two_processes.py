@@ -1,9 +1,11 @@
 """Two processes that write to one place: one waits for the other, and nothing of either is lost."""
 
+import errno
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pytest
 from noiseproof import files
 from noiseproof.errors import LockedError, ParameterError
 from noiseproof.files import destination, folder, hold
-from noiseproof.files.part import aside, clean, part
+from noiseproof.files.part import aside, clean, part, remove
 
 OTHER = Path(__file__).parent / "one_of_two.py"
 
@@ -83,7 +85,7 @@ def test_a_file_that_is_set_aside_is_no_leftover(tmp_path: Path) -> None:
     about.write_text("old")
 
     def fail() -> None:
-        with aside(about):
+        with part(tmp_path / "out") as (made, handle), aside(about, made, handle):
             assert not about.exists()
             clean(about)  # as another process does
             raise ZeroDivisionError
@@ -92,6 +94,25 @@ def test_a_file_that_is_set_aside_is_no_leftover(tmp_path: Path) -> None:
         fail()
     assert about.read_text() == "old"
     assert os.listdir(tmp_path) == ["about.csv"]
+
+
+def test_data_and_the_file_about_them_are_of_one_process(tmp_path: Path) -> None:
+    """Another one's data took their place between the two."""
+    out, about = tmp_path / "out", tmp_path / "about.csv"
+
+    def write(text: str) -> None:
+        with files.writing(about, text):
+            files.write(out, text, outdated=about)
+
+    other = threading.Thread(target=write, args=["other"])
+    with files.writing(about, "mine"):
+        files.write(out, "mine", outdated=about)
+        other.start()
+        other.join(0.2)
+        assert out.read_text() == "mine"
+    other.join()
+    assert out.read_text() == about.read_text() == "other"
+    assert sorted(os.listdir(tmp_path)) == ["about.csv", "out"]
 
 
 @pytest.mark.parametrize(("call", "is_folder"), [("mkdir", True), ("open", True), ("open", False)])
@@ -146,3 +167,57 @@ def test_a_folder_that_is_never_let_go_is_one_line(
         write_folder(tmp_path / "out", "new")
     assert content(tmp_path / "out") == {"old"}
     assert os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("system", ["none", "refuses"])
+def test_where_nobody_can_tell_what_is_held_the_old_folder_still_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
+) -> None:
+    """So it is on network drives, which have no exchange either."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    if system == "none":
+        monkeypatch.setattr(hold, "fcntl", None)
+    else:
+        monkeypatch.setattr(hold.fcntl, "flock", refuse)
+    write_folder(tmp_path / "out", "old")
+    (tmp_path / "out").rename(tmp_path / ".out.01234567.old")  # and then it was killed
+    with pytest.raises(ParameterError, match="--force"):
+        files.check_folder(tmp_path / "out")
+    assert content(tmp_path / "out") == {"old"}
+    write_folder(tmp_path / "out", "new")
+    assert content(tmp_path / "out") == {"new"}
+
+
+def test_names_that_begin_alike_do_not_share_leftovers(tmp_path: Path) -> None:
+    one, other = (tmp_path / f"{'é' * 110}{letter}" for letter in "ab")
+    with part(one, folder=True) as (made, _):
+        leftover = made.with_suffix(".old").name
+    write_folder(tmp_path / leftover, "of one")
+    files.check_folder(other)
+    write_folder(other, "other")
+    assert content(other) == {"other"}
+    with pytest.raises(ParameterError, match="--force"):
+        files.check_folder(one)
+    assert content(one) == {"of one"}
+
+
+def test_an_old_folder_that_may_not_be_written_to_leaves_nothing(tmp_path: Path) -> None:
+    user = os.geteuid()
+    if user == 0:  # who may write anywhere
+        os.seteuid(65534)
+    try:
+        place = Path(tempfile.mkdtemp(dir="/tmp"))
+        for text in ("old", "new", "newest"):
+            with files.replacing(place / "out", force=True) as made:
+                (made / "sub").mkdir()
+                (made / "sub" / "data").write_text(text)
+            for folder in (place / "out" / "sub", place / "out"):
+                folder.chmod(0o555)
+            assert os.listdir(place) == ["out"]
+        remove(place)
+    finally:
+        os.seteuid(user)
+    assert not place.exists()

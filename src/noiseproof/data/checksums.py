@@ -189,25 +189,19 @@ def _md5(path: Path) -> str:
 def _remembered_md5(path: Path) -> str:
     """Return the MD5 of a file, read only if it changed since the last time."""
     cache = _cache()
-    key, stamp = str(path.resolve()), _stamp(path)
+    key, before = str(path.resolve()), files.stamp(path)
     remembered = _read_cache(cache).get(key)
-    if isinstance(remembered, list) and remembered[:-1] == stamp:
+    if isinstance(remembered, list) and remembered[:-1] == before:
         return str(remembered[-1])
     found = _md5(path)
-    if cache is not None and _stamp(path) == stamp:
+    if cache is not None and before is not None and files.stamp(path) == before:
         entries = _read_cache(cache)
         entries.pop(key, None)
-        entries[key] = [*stamp, found]
+        entries[key] = [*before, found]
         kept = dict(list(entries.items())[-_KEPT:])
         with suppress(FileError):  # without a cache it takes longer, and that is all
             files.write(cache, json.dumps(kept, indent=0))
     return found
-
-
-def _stamp(path: Path) -> list[int]:
-    found = path.stat()
-    # The time of the last change of any kind, too: a copy may have kept the time of its writing.
-    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
 
 
 def _cache() -> Path | None:

@@ -23,7 +23,7 @@ from noiseproof.encoders.hub import PATTERNS, local_folder
 from noiseproof.encoders.pixels import Pixels
 from noiseproof.errors import DataError
 from noiseproof.extras import need
-from noiseproof.files import check_plain
+from noiseproof.files import check_plain, unchanged
 
 #: A text is cut off after this many tokens, or fewer where the model says so.
 TOKENS = 256
@@ -153,7 +153,8 @@ def load(
     kind = TextEncoder if encodes == TEXTS else PictureEncoder
     with _quiet():
         try:
-            return kind(folder, name, size)
+            with unchanged(folder, lambda: [folder / name for name in _hashed(folder)]):
+                return kind(folder, name, size)
         except DataError:
             raise
         except UnpicklingError:  # torch would advise to load it all the same
@@ -248,7 +249,15 @@ def _model(folder: Path, *optional: str) -> tuple[Any, list[str]]:
         raise DataError(f"{folder}: the weights are not of this model: {needed[0]} is missing")
     if torch.cuda.is_available():
         model = model.to("cuda")
+    else:
+        _unmap(model)
     return model.eval().requires_grad_(False), lacking
+
+
+def _unmap(model: torch.nn.Module) -> None:
+    """Copy the weights from the file, which they are a map of: they would change with it."""
+    for tensor in (*model.parameters(), *model.buffers()):
+        tensor.data = tensor.data.clone()
 
 
 def _positions(model: Any) -> int | None:

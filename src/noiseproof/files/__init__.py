@@ -9,6 +9,7 @@
     files.check_plain(path)                  before a read: no pipe, no device, no folder
     files.mode_of(path)                      what is there, if anything; a bad name is one line
     files.below(folder)                      every file in it; no folder is left out unseen
+    with files.unchanged(path):              what the block reads is of one version, or an error
 
 A write goes into a hidden neighbour, ``.NAME.XXXXXXXX.part``, is synced to the disk, and takes the
 place of the old file or folder in one step of the file system. What a killed process leaves behind
@@ -28,6 +29,7 @@ from noiseproof.files.manifest import MANIFEST, not_ours, write_manifest
 from noiseproof.files.part import explained
 from noiseproof.files.single import write, writing
 from noiseproof.files.source import below, check_plain, mode_of
+from noiseproof.files.unchanged import stamp, unchanged
 
 __all__ = [
     "MANIFEST",
@@ -42,6 +44,8 @@ __all__ = [
     "mode_of",
     "not_ours",
     "replacing",
+    "stamp",
+    "unchanged",
     "write",
     "write_manifest",
     "writing",

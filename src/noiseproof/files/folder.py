@@ -34,14 +34,14 @@ def replacing(
     folder = Path(folder)
     check_folder(folder, force)
     clean(folder)
-    with explained(folder), part(folder, folder=True) as (made, _):
+    with explained(folder), part(folder, folder=True) as (made, handle):
         yield made
         write_manifest(made)
         for root, _, names in os.walk(made):
             for name in names:
                 sync(Path(root, name))
             sync(Path(root))
-        with aside(outdated):
+        with aside(outdated, made, handle):
             _take_place(made, folder, force)
         sync(folder.absolute().parent)
 
@@ -87,11 +87,12 @@ def exchange(one: Path, other: Path) -> None:
     if _exchange_at_once(one, other):
         return
     old = one.with_suffix(".old")
-    other.rename(old)
     try:
+        other.rename(old)
         one.rename(other)
     except BaseException:
-        old.rename(other)
+        if not os.path.lexists(other):
+            old.rename(other)
         raise
     old.rename(one)
 

@@ -43,21 +43,32 @@ def held(path: Path) -> Iterator[bool]:
 
 
 @contextmanager
-def held_if_free(path: Path) -> Iterator[bool]:
-    """Hold what has a name, unless a living process may hold it; yield whether it is held now."""
+def held_if_free(path: Path, unsure: bool = False) -> Iterator[bool]:
+    """Hold what has a name, unless a living process may hold it; yield whether it is held now.
+
+    Args:
+        path: the file or folder.
+        unsure: what to yield where nobody can tell.
+    """
     try:
         handle = _open(path)
     except OSError:
         yield False
         return
     try:
-        yield _try(handle) is True and _has_name(handle, path)
+        free = _try(handle)
+        yield (unsure if free is None else free) and has_name(handle, path)
     finally:
         release(handle)
 
 
-def hold(handle: int, path: Path) -> bool:
+def hold(handle: int, path: Path, what: Path | None = None) -> bool:
     """Hold an open file or folder; return whether it still has its name.
+
+    Args:
+        handle: of the file or folder.
+        path: its name.
+        what: what is written, for the message, where that is something else.
 
     Raises:
         LockedError: another process did not let go of it.
@@ -65,17 +76,19 @@ def hold(handle: int, path: Path) -> bool:
     until = time.monotonic() + _PATIENCE
     while _try(handle) is False:
         if time.monotonic() > until:
-            raise LockedError(f"cannot write {path}: another process is at work on it")
+            raise LockedError(f"cannot write {what or path}: another process is at work on it")
         time.sleep(_PAUSE)
-    return _has_name(handle, path)
+    return has_name(handle, path)
 
 
 def release(handle: int) -> None:
     """Let go of a file or folder, and close it."""
-    if fcntl is not None:
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_UN)  # also for a child that was forked meanwhile
-    os.close(handle)
+    try:
+        if fcntl is not None:
+            with suppress(OSError):
+                fcntl.flock(handle, fcntl.LOCK_UN)  # also for a child that was forked meanwhile
+    finally:
+        os.close(handle)
 
 
 def is_held(path: Path) -> bool:
@@ -102,7 +115,8 @@ def _try(handle: int) -> bool | None:
     return True
 
 
-def _has_name(handle: int, path: Path) -> bool:
+def has_name(handle: int, path: Path) -> bool:
+    """Return whether an open file or folder is called by this name."""
     with suppress(FileNotFoundError, NotADirectoryError):
         return os.path.samestat(os.fstat(handle), path.lstat())
     return False

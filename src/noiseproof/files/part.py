@@ -5,17 +5,21 @@ have to come back. A part that nobody holds is a leftover; where nobody can tell
 """
 
 import errno
+import hashlib
 import os
 import re
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from noiseproof.errors import FileError
-from noiseproof.files.hold import held, held_if_free, hold, release
+from noiseproof.files.hold import has_name, held, held_if_free, hold, release
 
+#: Bytes of a name that are part of those of its parts; of a longer one, fewer.
+LONGEST = 200
 #: What some file systems answer when asked to sync a folder.
 _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM)
 
@@ -52,23 +56,48 @@ def part(path: Path, *, folder: bool = False) -> Iterator[tuple[Path, int]]:
 
 
 @contextmanager
-def aside(path: Path | None) -> Iterator[None]:
-    """Take a file away; it comes back where the block fails, and is removed where it succeeds."""
+def aside(path: Path | None, made: Path, handle: int) -> Iterator[None]:
+    """Take a file away while the part that outdates it takes its place.
+
+    Where the part is still there at the end, whatever the reason, the file comes back; otherwise it
+    is removed.
+
+    Args:
+        path: a file about what the part replaces, if there is any.
+        made: the part.
+        handle: its descriptor.
+    """
     if path is None:
         yield
         return
+    kept = _new_name(path)
     with held(path) as there:
-        kept = _new_name(path)
-        if there:
-            os.replace(path, kept)
         try:
-            yield
-        except BaseException:
             if there:
-                os.replace(kept, path)
-            raise
+                os.replace(path, kept)
+            yield
         finally:
+            if there and has_name(handle, made):
+                with suppress(FileNotFoundError):  # it had not been taken away yet
+                    os.replace(kept, path)
             remove(kept)
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Let one process at a time write a file together with what it is about."""
+    lock = path.with_name(f"{_prefix(path)}{'0' * 8}.part")  # a leftover is cleaned like any other
+    while True:
+        handle = os.open(lock, os.O_RDONLY | os.O_CREAT, 0o666)
+        try:
+            if hold(handle, lock, path):
+                try:
+                    yield
+                finally:
+                    remove(lock)
+                return
+        finally:
+            release(handle)
 
 
 def _make(path: Path, folder: bool) -> tuple[Path, int]:
@@ -89,8 +118,11 @@ def _make(path: Path, folder: bool) -> tuple[Path, int]:
 
 
 def put_back(path: Path) -> None:
-    """Undo an exchange of which a killed process did only half."""
-    for leftover in _leftovers(path):
+    """Undo an exchange of which a killed process did only half.
+
+    Where nobody can tell whether it was killed, a living one may fail, the old folder in place.
+    """
+    for leftover in _leftovers(path, unsure=True):
         if leftover.suffix == ".old" and not os.path.lexists(path):
             with suppress(OSError):
                 leftover.rename(path)
@@ -104,8 +136,13 @@ def clean(path: Path) -> None:
             remove(leftover)
 
 
-def _leftovers(path: Path) -> Iterator[Path]:
-    """Yield the parts of ``path`` that no living process holds; each is held meanwhile."""
+def _leftovers(path: Path, unsure: bool = False) -> Iterator[Path]:
+    """Yield the parts of ``path`` that no living process holds; each is held meanwhile.
+
+    Args:
+        path: what they are parts of.
+        unsure: whether to yield those of which nobody can tell.
+    """
     ending = re.compile(r"[0-9a-f]{8}\.(part|old)")
     prefix = _prefix(path)
     try:
@@ -114,7 +151,7 @@ def _leftovers(path: Path) -> Iterator[Path]:
         return
     for name in names:
         if name.startswith(prefix) and ending.fullmatch(name.removeprefix(prefix)):
-            with held_if_free(path.with_name(name)) as free:
+            with held_if_free(path.with_name(name), unsure) as free:
                 if free:
                     yield path.with_name(name)
 
@@ -124,8 +161,20 @@ def remove(path: Path) -> None:
     with suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
+            if path.exists():  # a folder in it may not be written to
+                _loosen(path)
+                shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+
+
+def _loosen(folder: Path) -> None:
+    """Let the owner write to a folder and those below it."""
+    folder.chmod(0o700)
+    for root, folders, _ in os.walk(folder):
+        for path in (Path(root, name) for name in folders):
+            if not path.is_symlink():
+                path.chmod(0o700)
 
 
 def make_folder(folder: Path) -> None:
@@ -159,5 +208,9 @@ def _new_name(path: Path) -> Path:
 
 
 def _prefix(path: Path) -> str:
-    # A name may have 255 bytes. Names that are alike in their first 200 share leftovers: no harm.
-    return "." + os.fsdecode(os.fsencode(path.name)[:200]) + "."
+    # A name may have 255 bytes; a hash tells those apart that begin alike.
+    name = os.fsencode(path.name)
+    if len(name) <= LONGEST:
+        return f".{path.name}."
+    start = name[: LONGEST - 20].decode(sys.getfilesystemencoding(), errors="ignore")
+    return f".{start}.{hashlib.sha256(name).hexdigest()[:16]}."

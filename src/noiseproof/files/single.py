@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from noiseproof.files.destination import ask_force
-from noiseproof.files.part import aside, clean, explained, make_folder, part, sync
+from noiseproof.files.part import alone, aside, clean, explained, make_folder, part, remove, sync
 
 Content = str | bytes | memoryview | Callable[[BinaryIO], object]
 
@@ -23,8 +23,11 @@ def write(
         force: replace what is there by then; otherwise that is an error, and it is left alone.
         outdated: a file about the old one, which goes just before the new one takes its place.
     """
-    with ExitStack() as stack, writing(Path(path), content, force):
-        stack.enter_context(aside(outdated))  # until the new file has taken its place
+    path = Path(path)
+    with explained(path):
+        with _written(path, content) as (made, handle), aside(outdated, made, handle):
+            _take_place(made, path, force)
+        sync(path.parent)
 
 
 @contextmanager
@@ -32,33 +35,48 @@ def writing(path: Path, content: Content, force: bool = True) -> Iterator[None]:
     """Write a file as :func:`write` does; it takes its place after the block, if that succeeds.
 
     For a file that describes another one, which the block replaces with this path as ``outdated``:
-    whenever the machine stops, no old description stands beside new data.
+    whenever the machine stops, no old description stands beside new data, nor does that of another
+    process, which waits until both are written.
     """
     with explained(path):
         make_folder(path.parent)
-        clean(path)
-        with part(path) as (made, handle):
-            with os.fdopen(handle, "wb", closefd=False) as file:
-                if callable(content):
-                    content(file)
-                else:
-                    file.write(content.encode() if isinstance(content, str) else content)
-            with suppress(OSError):  # who may read the old file may read the new one
-                os.chmod(made, path.stat().st_mode & 0o777)
-            os.fsync(handle)
+        with alone(path), _written(path, content) as (made, _):
             yield
-            if force:
-                os.replace(made, path)
+            _take_place(made, path, force)
+            sync(path.parent)
+
+
+@contextmanager
+def _written(path: Path, content: Content) -> Iterator[tuple[Path, int]]:
+    """Write a part of ``path``, with its mode, to the disk; yield where it is, and a descriptor."""
+    make_folder(path.parent)
+    clean(path)
+    with part(path) as (made, handle):
+        with os.fdopen(handle, "wb", closefd=False) as file:
+            if callable(content):
+                content(file)
             else:
-                _put(made, path)
-        sync(path.parent)
+                file.write(content.encode() if isinstance(content, str) else content)
+        with suppress(OSError):  # who may read the old file may read the new one
+            os.chmod(made, path.stat().st_mode & 0o777)
+        os.fsync(handle)
+        yield made, handle
+
+
+def _take_place(made: Path, path: Path, force: bool) -> None:
+    if force:
+        os.replace(made, path)
+    else:
+        _put(made, path)
 
 
 def _put(made: Path, path: Path) -> None:
     """Give a file its name, unless something has that name."""
-    with suppress(OSError):
+    try:
         os.link(made, path)  # the only way to rename that never replaces anything
-        return
-    if os.path.lexists(path):
-        ask_force(path, force=False)
-    os.replace(made, path)  # a file system without hard links
+    except OSError:
+        if os.path.lexists(path):
+            ask_force(path, force=False)
+        os.replace(made, path)  # a file system without hard links
+    else:
+        remove(made)

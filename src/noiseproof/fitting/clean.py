@@ -102,13 +102,14 @@ def _table(
     """Write a table again, and its changes; return how many rows it has, and what was changed."""
     out, changes_file = made
     label = label if label is not None else _label(folder, path)
-    samples = read_table_file(path, label, Reading(encoding=encoding), alone=True)
-    codes, classes = encode(samples.labels, f"{samples.name}, column {label!r}")
-    own = fingerprint(samples if samples.inputs.shape[1] else None, len(samples), None)
-    given = Given(range(len(samples)), codes, classes, samples.name, own)
-    changes = corrections(given, reviewed, folder, proposals)
-    new = {row: change.new for row, change in changes.items()}
-    content = _content(path, out, label, new, codes, classes, encoding)
+    with files.unchanged(path):  # it is read once for the labels, and again to edit it
+        samples = read_table_file(path, label, Reading(encoding=encoding), alone=True)
+        codes, classes = encode(samples.labels, f"{samples.name}, column {label!r}")
+        own = fingerprint(samples if samples.inputs.shape[1] else None, len(samples), None)
+        given = Given(range(len(samples)), codes, classes, samples.name, own)
+        changes = corrections(given, reviewed, folder, proposals)
+        new = {row: change.new for row, change in changes.items()}
+        content = _content(path, out, label, new, codes, classes, encoding)
     told = listed(list(changes.values()))
     with files.writing(changes_file, told, force):
         files.write(out, content, force, outdated=changes_file if force else None)

@@ -113,23 +113,9 @@ def _proposed(
     given: Given, folder: Path, least: float, changes: dict[int, Change], looked: set[int]
 ) -> None:
     """Collect proposals of a fit for rows that nobody looked at."""
-    listed = folder / SUSPECTS
-    try:
-        for file in (folder / SUMMARY, listed):
-            files.check_plain(file)
-        summary = json.loads((folder / SUMMARY).read_text("utf-8"))
-        lines = csv.DictReader(io.StringIO(listed.read_bytes().decode("utf-8"), newline=""))
-        rows = [
-            ([unescape(line[name]) for name in PROPOSAL], float(line["confidence"]))
-            for line in lines
-        ]
-        theirs, decisive = summary["data"]["fingerprint"], summary["noise"]["decisive"]
-    except (*UNREADABLE, csv.Error):
-        raise DataError(
-            f"{folder}: no fit of this noiseproof's here, for --proposals; fit again, or give --fit"
-        ) from None
-    if changed := files.not_ours(folder, among=[SUMMARY, SUSPECTS]):
-        raise DataError(f"{folder / max(changed)}: has changed since the fit; fit again")
+    parts = [folder / name for name in (files.MANIFEST, SUMMARY, SUSPECTS)]
+    with files.unchanged(folder, lambda: parts):
+        rows, theirs, decisive = _read_proposals(folder)
     if theirs != given.fingerprint:
         raise DataError(f"{folder}: is the fit of other data than {given.data}")
     if not decisive:
@@ -152,6 +138,28 @@ def _proposed(
             )
         why = f"proposed by the fit, {sure:.1%} sure"
         changes[row] = Change(given.names[row], old, new, why)
+
+
+def _read_proposals(folder: Path) -> tuple[list[tuple[list[str], float]], str, bool]:
+    """Return the proposals of a fit, the fingerprint of its rows, and whether it is decisive."""
+    listed = folder / SUSPECTS
+    try:
+        for file in (folder / SUMMARY, listed):
+            files.check_plain(file)
+        summary = json.loads((folder / SUMMARY).read_text("utf-8"))
+        lines = csv.DictReader(io.StringIO(listed.read_bytes().decode("utf-8"), newline=""))
+        rows = [
+            ([unescape(line[name]) for name in PROPOSAL], float(line["confidence"]))
+            for line in lines
+        ]
+        theirs, decisive = summary["data"]["fingerprint"], summary["noise"]["decisive"]
+    except (*UNREADABLE, csv.Error):
+        raise DataError(
+            f"{folder}: no fit of this noiseproof's here, for --proposals; fit again, or give --fit"
+        ) from None
+    if changed := files.not_ours(folder, among=[SUMMARY, SUSPECTS]):
+        raise DataError(f"{folder / max(changed)}: has changed since the fit; fit again")
+    return rows, theirs, decisive
 
 
 def listed(changes: list[Change]) -> str:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import noiseproof
-from noiseproof.errors import DataError, DataWarning
-from noiseproof.files import mode_of, not_ours
+from noiseproof.errors import ChangedError, DataError, DataWarning
+from noiseproof.files import MANIFEST, mode_of, not_ours, unchanged
 from noiseproof.learn.arrays import read_arrays, write_arrays
 from noiseproof.learn.ensemble import Ensemble
 from noiseproof.memory import check_fits
@@ -35,6 +35,8 @@ SCHEMA = 4
 RECIPE, FEATURES, ARRAYS, ENSEMBLE = "recipe.json", "features.json", "features.npz", "ensemble"
 #: The objects that Python makes of a text take so many times the room of an array of its size.
 TEXT = 8
+#: So often a folder is read again that another fit replaced meanwhile.
+AGAIN = 10
 #: Errors that a damaged file can raise when it is read, or when its model predicts.
 UNREADABLE = (
     OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError
@@ -117,13 +119,26 @@ def load(folder: str | Path, encoder: str | None = None) -> Model:
     """Load the model from a folder that ``noiseproof fit`` or ``fit(...).save(folder)`` wrote.
 
     Every file must have the hash that the fit wrote into the manifest, and the encoder of pictures
-    or texts the hash that it had at the fit.
+    or texts the hash that it had at the fit. Where the folder, or a link to it, is replaced
+    meanwhile, it is read again: a model is never made of two.
 
     Args:
         folder: the folder of the fit.
         encoder: where the encoder is now, if it has moved since.
     """
     folder = Path(folder)
+    for left in reversed(range(AGAIN)):
+        try:
+            with unchanged(folder, lambda: [folder / MANIFEST, *(folder / "model").rglob("*")]):
+                model = _load(folder)
+            break
+        except ChangedError:
+            if not left:
+                raise
+    return replace(model, features=with_encoder(model.features, encoder))
+
+
+def _load(folder: Path) -> Model:
     inner = folder / "model"
     if mode_of(folder) is None or not (inner / RECIPE).is_file():
         raise DataError(f"{folder}: there is no model of noiseproof's here")
@@ -155,7 +170,7 @@ def load(folder: str | Path, encoder: str | None = None) -> Model:
         raise DataError(f"{error.filename or folder}: cannot be read ({error.strerror})") from None
     except UNREADABLE as error:
         raise DataError(f"{folder}: the model is damaged ({type(error).__name__})") from None
-    return replace(model, features=with_encoder(model.features, encoder))
+    return model
 
 
 def _try(model: Model) -> None:

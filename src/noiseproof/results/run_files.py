@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
@@ -116,18 +117,21 @@ def lock_file(out: Path, key: str) -> Path:
 def set_aside(path: Path) -> Path:
     """Rename a damaged file to ``*.damaged``, so that nobody reads it again.
 
-    One that was set aside before is kept.
+    One that was set aside before is kept. Where another process was quicker, that is all.
     """
     names = chain([path.name], (f"{path.name}.{number}" for number in count(2)))
     free = (path.with_name(f"{name}.damaged") for name in names)
-    return path.replace(next(place for place in free if not os.path.lexists(place)))
+    place = next(place for place in free if not os.path.lexists(place))
+    with suppress(FileNotFoundError):
+        path.replace(place)
+    return place
 
 
 def forget_torn(checkpoint: Path, identity: str) -> None:
     """Set aside a checkpoint that cannot be resumed: nobody restarts single cells by hand."""
     try:
         load_checkpoint(checkpoint, identity)
-    except DataError:
+    except (DataError, FileNotFoundError):
         set_aside(checkpoint)
 
 

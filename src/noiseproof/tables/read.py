@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from noiseproof.errors import DataError
 from noiseproof.extras import need
+from noiseproof.files import unchanged
 from noiseproof.memory import check_fits
 from noiseproof.tables.decimal_commas import doubtful_points, read_decimal_commas
 from noiseproof.tables.delimited import Delimited
@@ -94,7 +95,8 @@ def read_frame(
         hears: is told how many bytes of text have been read, unpacked.
     """
     suffix = table_suffix(path) or ".csv"
-    with readable(path, encoding):
+    # Some columns are read again as they are written: of another version they would be other rows.
+    with unchanged(path), readable(path, encoding):
         if suffix in PARQUET:
             return Table(_parquet(path))
         file = Delimited.look(path, suffix, encoding)

@@ -1,0 +1,79 @@
+"""Ctrl-C, or an error, at any line of a write: data stay with the file that is about them."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from noiseproof import files
+from noiseproof.files import folder as folder_module
+
+
+def write_file(out: Path, about: Path, text: str) -> None:
+    with files.writing(about, text):
+        files.write(out, text, outdated=about)
+
+
+def write_folder(out: Path, about: Path, text: str) -> None:
+    with files.writing(about, text), files.replacing(out, True, about) as made:
+        (made / "data").write_text(text)
+
+
+def content(path: Path) -> str | None:
+    path = path / "data" if path.is_dir() else path
+    return path.read_text() if path.exists() else None
+
+
+def is_interrupted(line: int, write: Callable[[], None]) -> bool:
+    """Call a function with Ctrl-C at a line of ``noiseproof/files``; return whether it came."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal count
+        if "noiseproof/files/" not in frame.f_code.co_filename:
+            return None
+        count += event == "line"
+        if event == "line" and count == line:
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        write()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(before)
+    return count >= line
+
+
+# A folder that was being listed is closed later than Python likes.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("kind", ["file", "folder", "folder by renames"])
+def test_no_old_description_beside_new_data_nor_old_data_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    place = tmp_path / "place"
+    out, about = place / "out", place / "about.csv"
+    write = write_file if kind == "file" else write_folder
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # it takes time only
+    if "renames" in kind:
+        monkeypatch.setattr(folder_module, "_exchange_at_once", lambda *_: False)
+    found, line = set(), 0
+    while True:
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        write(out, about, "old")
+        line += 1
+        if not is_interrupted(line, lambda: write(out, about, "new")):
+            break
+        found.add((content(out), content(about)))
+    assert line > 200
+    assert found == {("old", "old"), ("new", None), ("new", "new")}
