@@ -14,10 +14,10 @@ import torch
 from noiseproof.data.dataset import Dataset
 from noiseproof.data.decimal_commas import doubtful_points, read_decimal_commas
 from noiseproof.data.delimited import Delimited
+from noiseproof.data.frames import as_frame, with_columns
 from noiseproof.data.labels import encode
 from noiseproof.data.memory import Budget, check_fits
 from noiseproof.data.parquet_size import check_texts, stored_size
-from noiseproof.data.row_names import without_index
 from noiseproof.data.single import as_float32
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.extras import need
@@ -182,14 +182,6 @@ def read_frame(
         return Table(with_columns(frame, columns), tuple(found), tuple(doubtful))
 
 
-def with_columns(frame: Any, columns: dict[str, Any]) -> Any:
-    """Return a frame with other columns; DataFrame.assign has no place for one called self."""
-    frame = frame.copy(deep=False)
-    for name, column in columns.items():
-        frame[name] = column
-    return frame
-
-
 def _parquet(path: Path) -> Any:
     with path.open("rb") as file:  # a name that is not UTF-8 is for Python to open
         return as_frame(parquet_file(file).read(), str(path))
@@ -203,100 +195,6 @@ def parquet_file(stream: BinaryIO, **options: Any) -> Any:
     from pyarrow import parquet  # type: ignore[import-untyped]
 
     return parquet.ParquetFile(stream, coerce_int96_timestamp_unit="us", **options)
-
-
-def is_foreign(table: Any) -> bool:
-    """Return whether a table is of pyarrow or polars, also one that polars has yet to collect."""
-    return hasattr(table, "to_pandas") or hasattr(table, "collect_schema")
-
-
-def as_frame(table: Any, where: str = "the table") -> Any:
-    """Return a table of pyarrow or polars as a DataFrame; integers beside gaps stay integers.
-
-    pandas would make floats of them: labels and names of 16 digits and more would be rounded.
-    """
-    if not hasattr(table, "to_pandas") and hasattr(table, "collect"):
-        table = table.collect()  # a lazy frame of polars
-    if hasattr(table, "to_arrow"):
-        return _of_polars(table, where)
-    frame = _to_pandas(table, where)
-    if not frame.columns.is_unique:
-        return frame  # for somebody else to refuse
-    # pandas may have given columns the names they had there, such as the number 2020 for "2020".
-    known = set(table.schema.names)
-    frame = without_index(frame, known)
-    for name in frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]:
-        if str(name) in known and "int" in str(table[str(name)].type):
-            frame[name] = _integers(table[str(name)]).set_axis(frame.index)
-    return frame
-
-
-def _of_polars(table: Any, where: str) -> Any:
-    """Return a table of polars as pyarrow would have it, and so as its Parquet file is read."""
-    odd = [name for name in table.columns if _is_foreign_to_arrow(table[name])]
-    frame = as_frame(table.drop(odd).to_arrow(), where)
-    return with_columns(frame, {name: as_column(table[name]) for name in odd})[table.columns]
-
-
-def _is_foreign_to_arrow(column: Any) -> bool:
-    """Return whether polars has a type for a column that pyarrow does not: it would be misread."""
-    return str(column.dtype) in ("Object", "Int128", "UInt128")
-
-
-def as_column(values: Any) -> Any:
-    """Return a column of pyarrow or polars as one of pandas; anything else as it is.
-
-    numpy makes the word None of what is missing among Arrow's texts, and the last of all values of
-    what is missing in a dictionary.
-
-    >>> import pyarrow
-    >>> as_column(pyarrow.chunked_array([["a", None, "b"]]).dictionary_encode()).tolist()
-    ['a', nan, 'b']
-    """
-    if hasattr(values, "to_arrow"):  # of polars
-        import pandas as pd
-
-        if _is_foreign_to_arrow(values):
-            return pd.Series(values.to_list(), dtype=object, name=values.name)
-        return as_column(values.to_arrow()).rename(values.name)
-    is_arrow = hasattr(values, "to_pandas") and not hasattr(values, "columns")
-    return values.to_pandas(integer_object_nulls=True) if is_arrow else values
-
-
-def _to_pandas(table: Any, where: str) -> Any:
-    wrong = (TypeError, ValueError, LookupError, AttributeError, RuntimeError)
-    try:
-        return table.to_pandas()
-    except wrong:
-        if not hasattr(table, "replace_schema_metadata"):
-            raise
-    try:  # what a file says about pandas may be anything
-        return table.replace_schema_metadata(None).to_pandas()
-    except wrong as error:
-        raise DataError(f"{where}: cannot be read ({str(error).partition(chr(10))[0]})") from None
-
-
-def is_odd(column: Any) -> bool:
-    """Return whether a column is of a type of Arrow's that pandas can do next to nothing with."""
-    import pandas as pd
-
-    if not isinstance(column.dtype, pd.ArrowDtype):
-        return False
-    from pyarrow import types
-
-    found, known = column.dtype.pyarrow_dtype, ("string", "large_string", "binary", "large_binary")
-    simple = types.is_primitive(found) and not types.is_interval(found)
-    return not (simple or types.is_decimal(found) or types.is_null(found) or str(found) in known)
-
-
-def as_objects(column: Any) -> Any:
-    """Return a column of Arrow's as one of Python's objects, or of categories."""
-    return column.array.__arrow_array__().to_pandas().set_axis(column.index)
-
-
-def _integers(column: Any) -> Any:
-    unsigned = str(column.type).startswith("u")
-    return as_column(column).astype("UInt64" if unsigned else "Int64")
 
 
 def checked_size(path: Path, files: Sequence[Path]) -> int:

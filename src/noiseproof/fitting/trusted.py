@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.data.first_line import separator_of
-from noiseproof.data.table import as_frame, is_foreign
+from noiseproof.data.frames import as_frame, is_foreign
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.files.spreadsheet import unescape
 from noiseproof.fitting.reviewed import read_text

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from noiseproof.data.table import as_column, as_frame, is_foreign
+from noiseproof.data.frames import as_column, as_frame, is_foreign
 from noiseproof.errors import DataError, DataWarning, ParameterError, did_you_mean
 from noiseproof.learn.ensemble import Ensemble, Member
 from noiseproof.learn.folds import alike, joined

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from noiseproof.data.frames import as_frame, is_foreign
 from noiseproof.data.gaps import GAPS
 from noiseproof.data.labels import as_labels
-from noiseproof.data.table import as_frame, is_foreign, second_labels
+from noiseproof.data.table import second_labels
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.answer_columns import (
     check_answers,

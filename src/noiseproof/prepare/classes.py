@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.data.frames import as_column, as_frame, as_objects, is_odd
 from noiseproof.data.labels import label_gaps
-from noiseproof.data.table import as_column, as_frame, as_objects, is_odd
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.prepare.forms import plain
 from noiseproof.prepare.values import LONGEST

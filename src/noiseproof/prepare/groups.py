@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.data.table import as_column
+from noiseproof.data.frames import as_column
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.prepare.classes import Codes
 from noiseproof.prepare.notes import shortlist

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from noiseproof.data.table import as_column, as_frame, is_foreign, with_columns
+from noiseproof.data.frames import as_column, as_frame, is_foreign, with_columns
 from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.prepare.classes import only_column
 from noiseproof.prepare.forms import TOO_LARGE, as_inputs, blurred, canonical, check_range, plain

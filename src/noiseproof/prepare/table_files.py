@@ -9,21 +9,18 @@ import numpy as np
 
 from noiseproof.data.decimal_commas import CommaLook, with_commas, without_commas
 from noiseproof.data.delimited import Delimited
+from noiseproof.data.frames import as_frame, as_objects, is_odd, with_columns
 from noiseproof.data.header import is_headless
 from noiseproof.data.memory import Budget
 from noiseproof.data.table import (
     PARQUET,
     Table,
-    as_frame,
-    as_objects,
     checked_size,
-    is_odd,
     parquet_file,
     read_frame,
     readable,
     second_labels,
     table_suffix,
-    with_columns,
 )
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.files import below
