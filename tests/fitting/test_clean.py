@@ -283,6 +283,21 @@ def test_times_as_spark_writes_them_stay_what_they_are(tmp_path, unit):
         assert found.schema.column(found.schema.names.index("until")).physical_type == "INT96"
 
 
+def test_times_to_the_nanosecond_stay_what_they_are_beside_far_ones(tmp_path):
+    days = np.arange(len(FRAME)) % 28
+    near = np.datetime64("2020-01-01T00:00:00.123456789") + days.astype("timedelta64[D]")
+    far = np.full(len(FRAME), np.datetime64("9999-12-31", "us"))
+    table = pa.Table.from_pandas(FRAME.assign(far=far, near=near, again=near))
+    parquet.write_table(table, tmp_path / "a.parquet", use_deprecated_int96_timestamps=True)
+    fit(tmp_path / "a.parquet", "kind", **QUICK).save(tmp_path / "a-fit")
+    out = tmp_path / "b.parquet"
+    assert clean(tmp_path / "a.parquet", out, fit=tmp_path / "a-fit", proposals=0.25).changes
+    for unit, columns in (("ns", {"near": near, "again": near}), ("us", {"far": far})):
+        found = parquet.read_table(out, coerce_int96_timestamp_unit=unit)
+        for name, values in columns.items():
+            assert (found[name].to_numpy() == values).all()
+
+
 def test_times_inside_others_stay_what_they_are(tmp_path):
     until = pa.array([[np.datetime64("9999-12-31", "us").item()]] * len(FRAME))
     table = pa.Table.from_pandas(FRAME).append_column("visits", until)

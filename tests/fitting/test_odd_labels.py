@@ -163,3 +163,23 @@ def test_an_enumeration_among_the_inputs_is_its_texts():
     fitted = fit(pd.DataFrame({"mood": moods, "k": np.arange(60) % 7, "y": y}), "y", **QUICK)
     texts = pd.DataFrame({"mood": [mood.value for mood in moods], "k": np.arange(60) % 7})
     assert (fitted.predict(texts) == np.arange(60) % 2).all()
+
+
+@pytest.mark.parametrize("gap", ["NA", "None", "nan", "n/a"])
+def test_a_class_is_no_gap_in_a_test_file_whose_other_labels_are_numbers(tmp_path, gap):
+    """The words among the classes, by which a fit knows that NA is one, need not occur there."""
+    names = np.array(["0", "1", gap, "other"])
+    numbers = np.random.default_rng(0)
+
+    def rows(count, classes):
+        codes = np.arange(count) % classes
+        return pd.DataFrame({"x": numbers.normal(size=count) + 3 * codes, "y": names[codes]})
+
+    train, test = rows(60, 4), rows(30, 3)
+    test.loc[29, "y"] = ""  # a gap as ever
+    train.to_csv(tmp_path / "train.csv", index=False)
+    test.to_csv(tmp_path / "test.csv", index=False)
+    found = fit(tmp_path / "train.csv", "y", test=tmp_path / "test.csv").test
+    beside = fit(train, "y", test=(test, "y")).test
+    assert found.rows == beside.rows == 29
+    assert found.accuracy == beside.accuracy

@@ -8,7 +8,9 @@ import pytest
 
 from noiseproof.fitting.clean import clean
 from noiseproof.fitting.reviewed import fingerprint
+from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.inputs import as_samples
+from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read, read_blocks
 from noiseproof.prepare.reading import Reading
 
@@ -107,3 +109,18 @@ def test_an_index_that_only_numbers_rows_is_no_column(tmp_path, index, kept, lev
     assert list(read(tmp_path / "a.parquet", "y").inputs) == ["age", *kept]
     table = pa.Table.from_pandas(frame)
     assert list(as_samples(table, "y").inputs) == ["age", *kept]
+
+
+@pytest.mark.parametrize("dropped", [[], [3], [0, 7, 8, 40]])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_the_numbers_of_rows_that_pandas_writes_to_a_csv_are_no_feature(
+    tmp_path, dropped, shuffled
+):
+    """Where classes came one after the other, they would tell the label."""
+    frame = FRAME[["age", "y"]].drop(index=dropped)
+    frame = frame.sample(frac=1, random_state=0) if shuffled else frame
+    frame.to_csv(tmp_path / "a.csv")
+    notes = Notes()
+    features = learn_features(read(tmp_path / "a.csv", "y"), [], 0, notes)
+    assert [column.name for column in features.columns] == ["age"]
+    assert notes.lines == ["left out, a number for each row: Unnamed: 0"]

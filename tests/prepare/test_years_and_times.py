@@ -4,9 +4,11 @@ import datetime
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from noiseproof.prepare.features import learn_features
+from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.values import as_numbers
@@ -59,3 +61,34 @@ def test_days_are_no_numbers_of_what_passed_since_1970(value):
     one = datetime.timedelta(seconds=90)
     if value is None or value is pd.NaT:
         assert as_numbers(pd.Series([one, value], dtype=object))[0] == 90
+
+
+DAYS = np.arange(30_011, 900_000, 30_011).tolist()  # pandas' own spans end at 106,752 days
+YEAR = 365.2425
+LONG = {
+    "Python's": ([datetime.timedelta(days=n) for n in DAYS], DAYS),
+    "the longest": ([datetime.timedelta.max], [datetime.timedelta.max.total_seconds() / 86400]),
+    "numpy's": ([np.timedelta64(n, "D") for n in DAYS], DAYS),
+    "years": ([np.timedelta64(n, "Y") for n in DAYS], YEAR * np.array(DAYS)),
+    "beside a number": ([datetime.timedelta.max, 86400.0], [datetime.timedelta.max.days + 1, 1]),
+    "years beside a number": ([np.timedelta64(3, "Y"), 86400.0], [3 * YEAR, 1]),
+}
+
+
+@pytest.mark.parametrize("gap", [None, pd.NaT, np.timedelta64("NaT")])
+@pytest.mark.parametrize("form", LONG)
+def test_spans_of_centuries_are_seconds(form, gap):
+    values, days = LONG[form]
+    check_seconds(pd.Series([gap, *values], dtype=object), days)
+
+
+def test_arrows_spans_of_centuries_are_seconds():
+    spans = pa.array([None, *(n * 86400 for n in DAYS)], pa.duration("s"))
+    check_seconds(pd.Series(spans, dtype=pd.ArrowDtype(spans.type)), DAYS)
+
+
+def check_seconds(column, days):
+    frame = as_samples(pd.DataFrame({"x": column}), labelled=False).inputs
+    found = as_numbers(frame["x"])
+    assert np.isnan(found[0])
+    np.testing.assert_allclose(found[1:], 86400.0 * np.asarray(days), rtol=1e-12)

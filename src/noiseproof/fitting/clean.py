@@ -165,10 +165,12 @@ def _parquet(
         table = parquet_file(file).read()
         finer = parquet.ParquetFile(file)
         long, others = _times(finer.schema)
-        with suppress(pa.ArrowInvalid, KeyError):  # beyond what nanoseconds hold; inside others
-            for name in long:
+        for name in long:
+            with suppress(pa.ArrowInvalid, KeyError):  # beyond what nanoseconds hold; inside others
                 table[name].cast(pa.timestamp("ns"))
-            table = finer.read() if long else table
+                exact = finer.read([name])
+                place = table.column_names.index(name)
+                table = table.set_column(place, exact.schema.field(name), exact[name])
     if label not in table.column_names:  # pandas makes names of several levels
         raise DataError(
             f"{path}: no column of the file itself is called {label!r}; save it again with column "

@@ -120,11 +120,14 @@ def read_test(
         groups: which rows of the training set belong together.
         options: of :func:`~noiseproof.prepare.read.read`, for a path.
     """
+    known = reading(features)
     if not isinstance(test, tuple):
         label = y if isinstance(y, str) else None
-        samples = as_samples(test, label, **options, **reading(features))
+        if label is not None:  # whether NA is a class beside 0 and 1, the classes know
+            known["texts"] = {*known.get("texts", ()), label}
+        samples = as_samples(test, label, **options, **known)
     elif len(test) == 2:
-        samples = as_samples(*test, **reading(features))
+        samples = as_samples(*test, **known)
     else:
         raise ParameterError("expected test as (X, y) or as a path")
     where, notes = f"{samples.name} (test)", Notes()

@@ -32,6 +32,8 @@ CATEGORIES = 50
 SEEN = 2
 #: A column in which this share of the values differ is a name for each row.
 NAMES = 0.9
+#: What columns are called whose numbers tell rows apart; pandas writes its own without a name.
+NUMBERED = re.compile(r"(^|[_\W])(id|idx|index|uuid|key|row)($|[_\W])|[a-z](Id|ID)$|^Unnamed: \d+$")
 #: A column whose values have this many words on average is text.
 WORDS = 4
 #: A column of numbers, or of dates, may have one value in twenty that is neither.
@@ -100,7 +102,7 @@ def _number(name: str, column: Any, written: Amounts | None = None) -> Number:
     if low == high and len(present) == len(values):
         raise _Useless("always the same")
     whole = bool((present % 1 == 0).all()) and len(np.unique(present)) == len(values)
-    called = re.search(r"(^|[_\W])(id|idx|index|uuid|key|row)($|[_\W])|[a-z](Id|ID)$", name)
+    called = NUMBERED.search(name)
     if whole and len(values) > 2 and (called or high - low + 1 == len(values)):
         raise _Useless("a number for each row")
     if written is not None:

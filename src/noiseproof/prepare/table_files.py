@@ -14,7 +14,7 @@ from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.values import is_bytes, text_of
+from noiseproof.prepare.values import is_bytes, seconds, text_of
 from noiseproof.progress import SILENT, Progress
 from noiseproof.tables.decimal_commas import CommaLook, with_commas, without_commas
 from noiseproof.tables.delimited import Delimited
@@ -235,9 +235,9 @@ def tidy(frame: Any, where: str) -> Any:
     frame = with_columns(frame, odd) if odd else frame
     bytes_ = {name: _decoded(frame[name]) for name in frame if _has_bytes(frame[name])}
     frame = with_columns(frame, bytes_) if bytes_ else frame
-    spans = [name for name in frame if _is_span(frame[name])]
-    types = dict.fromkeys(spans, "timedelta64[ns]")
-    types |= {name: "float64" for name in frame if frame[name].dtype == np.longdouble}
+    spans = {name: _spans(frame[name]) for name in frame if _is_span(frame[name])}
+    frame = with_columns(frame, spans) if spans else frame
+    types = {name: "float64" for name in frame if frame[name].dtype == np.longdouble}
     return frame.astype(types) if types else frame
 
 
@@ -265,6 +265,18 @@ def _is_span(column: Any) -> bool:
         return bool(column.dtype.kind == "m")
     kind = pd.api.types.infer_dtype(column) if column.dtype == object else ""
     return kind in ("timedelta", "timedelta64")
+
+
+def _spans(column: Any) -> Any:
+    """Return spans of time as pandas knows them, or as seconds where they are too long for it."""
+    import pandas as pd
+
+    try:
+        return column.astype("timedelta64[ns]")
+    except (ValueError, OverflowError):
+        gaps = zip(column, column.isna(), strict=True)
+        found = [np.nan if missing else seconds(span) for span, missing in gaps]
+        return pd.Series(found, index=column.index, dtype=np.float64)
 
 
 def column_name(column: Any) -> str:

@@ -67,12 +67,25 @@ def _bare(value: Any) -> Any:
     import pandas as pd
 
     if isinstance(value, np.timedelta64 | timedelta):
-        return pd.Timedelta(value).total_seconds()
+        return seconds(value)
     if isinstance(value, bool | np.bool_ | date | np.datetime64 | pd.Period):
         return str(value)
     if isinstance(value, int) and abs(value) > LARGEST:
         return np.inf
     return value.strip() if isinstance(value, str) else value
+
+
+def seconds(span: Any) -> float:
+    """Return a span of time in seconds; pandas' own spans end at 292 years.
+
+    >>> seconds(timedelta(days=365_000)), seconds(np.timedelta64(1500, "ms"))
+    (31536000000.0, 1.5)
+    """
+    if isinstance(span, timedelta):
+        return span.total_seconds()
+    if np.datetime_data(span.dtype)[0] in "YM":  # in seconds on average
+        span = span.astype("timedelta64[s]")
+    return float(span / np.timedelta64(1, "s"))
 
 
 def with_gaps(column: Any) -> Any:

@@ -248,7 +248,7 @@ class Delimited:
     ) -> "pd.DataFrame":
         """Return all rows; a column is numbers where every block of it is, and otherwise text.
 
-        The arguments are those of :meth:`frames`.
+        The arguments are those of :meth:`frames`. Labels among ``names`` stay texts.
         """
         import pandas as pd
 
@@ -272,7 +272,8 @@ class Delimited:
         whole = {name: pd.concat(parts.pop(name), ignore_index=True) for name in list(parts)}
         for name in whole.keys() & {label, *names}:
             written = whole[name].fillna(MARK).str.removeprefix(MARK)
-            whole[name] = as_labels(written) if name == label else written.mask(written == "")
+            is_label = name == label and name not in names
+            whole[name] = as_labels(written) if is_label else written.mask(written == "")
         return pd.DataFrame(whole, columns=list(self.columns), copy=False)
 
     def written(self, names: Collection[str]) -> "pd.DataFrame":

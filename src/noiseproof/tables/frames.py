@@ -1,4 +1,4 @@
-"""Tables and columns of pyarrow and polars as pandas has them, with integers and gaps kept."""
+"""Tables and columns of other libraries, such as pyarrow and polars, as those of pandas."""
 
 import re
 from typing import TYPE_CHECKING, Any
@@ -8,6 +8,8 @@ from noiseproof.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
+#: What tables have that any library may read, DuckDB's and polars' alike.
+STREAM = "__arrow_c_stream__"
 #: How pandas and Dask store an index without a name.
 UNNAMED = re.compile("__index_level_[0-9]+__|__null_dask_index__")
 
@@ -21,22 +23,34 @@ def with_columns(frame: Any, columns: dict[str, Any]) -> Any:
 
 
 def is_foreign(table: Any) -> bool:
-    """Return whether a table is of pyarrow or polars, also one that polars has yet to collect."""
-    return hasattr(table, "to_pandas") or hasattr(table, "collect_schema")
+    """Return whether a table is of another library than pandas, also one yet to be collected."""
+    signs = ("collect_schema", "to_pandas", "columns", STREAM)
+    if not any(hasattr(table, name) for name in signs):  # a lazy frame warns of looking at columns
+        return False
+    import pandas as pd
+
+    return not isinstance(table, pd.DataFrame | pd.Series)
 
 
 def as_frame(table: Any, where: str = "the table") -> Any:
-    """Return a table of pyarrow or polars as a DataFrame; integers beside gaps stay integers.
+    """Return a table of another library as a DataFrame; integers beside gaps stay integers.
 
     pandas would make floats of them: labels and names of 16 digits and more would be rounded.
     """
-    if not hasattr(table, "to_pandas") and hasattr(table, "collect"):
+    if hasattr(table, "collect_schema") and hasattr(table, "collect"):
         table = table.collect()  # a lazy frame of polars
+    if hasattr(table, STREAM) and not hasattr(table, "to_pandas"):
+        import pyarrow as pa  # type: ignore[import-untyped]
+
+        table = pa.table(table)
+    if not (hasattr(table, "columns") and hasattr(table, "to_pandas")):
+        kind = type(table).__name__
+        raise DataError(f"{where}: expected a table of pandas, polars or Arrow, got a {kind}")
     if hasattr(table, "to_arrow"):
         return _of_polars(table, where)
     frame = _to_pandas(table, where)
-    if not frame.columns.is_unique:
-        return frame  # for somebody else to refuse
+    if not frame.columns.is_unique or not _is_arrow(table):
+        return frame  # for somebody else to refuse; of no Arrow's
     # pandas may have given columns the names they had there, such as the number 2020 for "2020".
     known = set(table.schema.names)
     for name in frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]:
@@ -80,14 +94,19 @@ def as_column(values: Any) -> Any:
 def _to_pandas(table: Any, where: str) -> Any:
     wrong = (TypeError, ValueError, LookupError, AttributeError, RuntimeError)
     try:
-        return without_index(table.to_pandas(), table.schema)
+        frame = table.to_pandas()
+        return without_index(frame, table.schema) if _is_arrow(table) else frame
     except wrong:
-        if not hasattr(table, "replace_schema_metadata"):
+        if not _is_arrow(table):
             raise
     try:  # what a file says about pandas may be anything
         return table.replace_schema_metadata(None).to_pandas()
     except wrong as error:
         raise DataError(f"{where}: cannot be read ({str(error).partition(chr(10))[0]})") from None
+
+
+def _is_arrow(table: Any) -> bool:
+    return hasattr(table, "replace_schema_metadata")
 
 
 def is_odd(column: Any) -> bool:
@@ -96,7 +115,7 @@ def is_odd(column: Any) -> bool:
 
     if not isinstance(column.dtype, pd.ArrowDtype):
         return False
-    from pyarrow import types  # type: ignore[import-untyped]
+    from pyarrow import types
 
     found, known = column.dtype.pyarrow_dtype, ("string", "large_string", "binary", "large_binary")
     simple = types.is_primitive(found) and not types.is_interval(found)

@@ -90,7 +90,8 @@ def read_frame(
         label: the column of labels: its texts are kept, so that NA and None may be classes.
         encoding: of the text; None is UTF-8, or UTF-16 where the file says so.
         numbers: the columns that may have decimal commas; None finds them by their looks.
-        texts: the columns that stay texts, whatever they look like; NA is a text there, too.
+        texts: the columns that stay texts, whatever they look like; NA is a text there, too, also
+            if they are labels.
         commas: the columns that surely have decimal commas, between semicolons.
         hears: is told how many bytes of text have been read, unpacked.
     """
