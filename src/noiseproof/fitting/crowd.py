@@ -15,7 +15,6 @@ from noiseproof.crowd.with_features import Checked, Consensus, agree, explained,
 from noiseproof.errors import ParameterError
 from noiseproof.fitting.crowd_result import Crowd
 from noiseproof.learn.folds import deal, joined
-from noiseproof.learn.learn import FEW
 from noiseproof.learn.learner import Problem
 from noiseproof.learn.learners import Linear, Trees
 from noiseproof.learn.linear import WIDE
@@ -30,6 +29,8 @@ from noiseproof.progress import Progress
 
 #: Agree by the answers and the features.
 FEATURES = "features"
+#: With fewer items, a model of the features says too little about whose answers are right.
+FEW = 100
 #: Said where neither answers nor features tell who is right: answers would confirm themselves.
 SINGLE = (
     f"fewer than {FEW} items, one answer each, do not tell how good annotators are: a plain fit"

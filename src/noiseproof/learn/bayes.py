@@ -68,7 +68,7 @@ class Bayes(Learner):
         out: list[Trained] = []
         for part in solver.fitting(range(len(tasks))):
             here = [tasks[i] for i in part]
-            goal = torch.from_numpy(naive_bayes(problem, matrix, here)).to(solver.dtype)
+            goal = torch.from_numpy(naive_bayes(problem, matrix, here))
             decays = [task.learner.decay for task in here]  # type: ignore[attr-defined]
             solved = solver.solve(here, decays, goal, goal)
             out += [BayesModel(matrix.scaling, one.weight, one.bias) for one in solved]

@@ -18,17 +18,14 @@ from noiseproof.learn.folds import alike, deal, joined
 from noiseproof.learn.gathered import gathered
 from noiseproof.learn.grow import Rest, grown, more_rows_help, rows_to_compare, sampled
 from noiseproof.learn.learner import Floats, Labels, Problem
-from noiseproof.learn.learners import Linear
 from noiseproof.learn.options import check, kinds_for
 from noiseproof.learn.review import Review
-from noiseproof.learn.trials import Folds, Setting
+from noiseproof.learn.trials import Folds
 from noiseproof.noise import EstimatedTransition, estimate
 from noiseproof.noise.clustered import units_of
 from noiseproof.parallel import one_thread
 from noiseproof.progress import SILENT, Progress
 
-#: Below this many rows, held-out labels cannot tell one setting from another.
-FEW = 100
 MINUTES = 5.0
 #: What settings are compared by, without checked rows and with some.
 NOISY, CHECKED = "held-out noisy labels", "held-out labels, checked ones counting more"
@@ -198,14 +195,9 @@ def learn(
     units = units_of(of)
     used = few = Folds(part, fold, deadline, progress, units=units_of(of[kept]))
     rest = Rest(problem, few, kept, equal)
-    if len(labels) < FEW and (learners is None or Linear.name in learners):
-        chosen = _few(few)
-        if losses is not None or search:
-            notes.append(f"neither losses nor searches are tried with fewer than {FEW} rows")
-    else:
-        chosen = compare(few, kinds, losses, search)
-        if few.late and len(kept) == len(labels):
-            notes.append(LATE)
+    chosen = compare(few, kinds, losses, search)
+    if few.late and len(kept) == len(labels):
+        notes.append(LATE)
     told = 0.0 if part.review is None else float(chosen.plain.share[part.review.rows].sum())
     progress.step("train")
     if len(kept) == len(labels):
@@ -229,13 +221,11 @@ def learn(
     if review is not None and len(review.judges):
         known = review.judges, labels[review.judges]
     noise = estimate(given, chosen.probabilities, names, trusted=known, groups=units)
-    if known is None and noise.rate_interval[0] > 0 and len(labels) >= FEW:
+    if known is None and noise.rate_interval[0] > 0:
         # What looks like noise may be what the model has not learnt yet, or cannot learn.
         hard = max(unlearnt(few, chosen), gathered(few, chosen.probabilities[kept]))
         noise = estimate(given, chosen.probabilities, names, groups=units, difficult=hard)
-    sharpness = 1.0  # a handful of held-out rows cannot say how sure a model should be
-    if len(labels) >= FEW:
-        sharpness = sharpness_for(chosen.probabilities, labels, noise.matrix, problem.weights)
+    sharpness = sharpness_for(chosen.probabilities, labels, noise.matrix, problem.weights)
     model = Ensemble(members, sharpness)
     same = chosen.settings == (chosen.plain.setting,)
     baseline = model if same else _baseline(used, chosen, noise)
@@ -301,18 +291,6 @@ def _of_so_many(late: bool, compared: int, total: int, rows: int) -> str:
         return f"settings were compared on {compared:,} rows, and trained on all {total:,}"
     why = "the time was up" if late else "more of them did not help"
     return f"the model was trained on {rows:,} of {total:,} rows: {why}"
-
-
-def _few(folds: Folds) -> Chosen:
-    """Choose logistic regression: with so few rows, comparing would be a lottery."""
-    (trial,) = folds.patient.run([Setting(Linear("CE", 1e-3))])
-    why = f"Fewer than {FEW} rows cannot tell which learner is better: logistic regression is used."
-    chosen, review = Chosen.of_trial(trial, why, [trial]), folds.problem.review
-    if review is None or len(review.judges) < 2:
-        return chosen
-    # Nothing was chosen, so every checked row may measure the models that did not see it.
-    found = trial.probabilities[review.judges].argmax(1)
-    return replace(chosen, checked=found == folds.problem.labels[review.judges])
 
 
 def _baseline(folds: Folds, chosen: Chosen, noise: EstimatedTransition) -> Ensemble:

@@ -17,8 +17,6 @@ from noiseproof.learn.objective import Objective
 
 #: Compute the logits of this many rows at once.
 BLOCK = 4096
-#: Below this many rows, solve to full accuracy in double precision.
-EXACT = 100
 #: From this many columns on, also try one scale factor for all columns.
 WIDE = 32
 #: The bytes of weights and their history to hold at once.
@@ -157,19 +155,16 @@ class Solver:
 
     def __init__(self, problem: Problem, matrix: Matrix) -> None:
         self.problem, self.matrix = problem, matrix
-        rows, columns = matrix.shape
-        self.columns, self.classes = columns, problem.classes
-        self.exact = rows < EXACT
-        self.dtype = torch.float64 if self.exact else torch.float32
-        self.table = matrix.scaled(slice(None), np.float64) if self.exact else matrix.all
+        self.columns, self.classes = matrix.shape[1], problem.classes
+        self.table = matrix.all
 
     def zero(self, heads: int) -> Tensor:
         """Return zeros (H, (D + 1) K)."""
-        return torch.zeros(heads, (self.columns + 1) * self.classes, dtype=self.dtype)
+        return torch.zeros(heads, (self.columns + 1) * self.classes)
 
     def fitting(self, which: Sequence[int]) -> list[Sequence[int]]:
         """Split tasks into parts whose weights and history fit in memory."""
-        size = (self.columns + 1) * self.classes * 20 * self.dtype.itemsize
+        size = (self.columns + 1) * self.classes * 20 * 4
         step = max(1, ROOM // size)
         return [which[at : at + step] for at in range(0, len(which), step)]
 
@@ -188,12 +183,9 @@ class Solver:
             start: (H, (D + 1) K) starting points.
             goal: the goals, of the same shape.
         """
-        strength = torch.tensor(decays, dtype=self.dtype)
-        steps, tolerance = (1000, 1e-11) if self.exact else (100, 1e-4)
-        convex = minimise(
-            self._evaluate(Objective(self.problem, tasks, "CE"), strength, goal),
-            start, steps, tolerance,
-        )  # fmt: skip
+        strength = torch.tensor(decays, dtype=torch.float32)
+        evaluate = self._evaluate(Objective(self.problem, tasks, "CE"), strength, goal)
+        convex = minimise(evaluate, start)
         found = convex
         robust = [i for i, task in enumerate(tasks) if not task.learner.by_cross_entropy]
         if robust:
@@ -201,7 +193,7 @@ class Solver:
             held = None if goal is None else goal[robust]
             evaluate = self._evaluate(Objective(self.problem, some), strength[robust], held)
             found = convex.clone()
-            found[robust] = minimise(evaluate, convex[robust], steps, tolerance)
+            found[robust] = minimise(evaluate, convex[robust])
         shaped = found.view(len(tasks), self.columns + 1, self.classes).numpy()
         return [
             Solution(np.ascontiguousarray(one[:-1]), one[-1].copy(), origin)
@@ -239,6 +231,6 @@ class Solver:
                 away = away - goal[which, :weights]
             value += 0.5 * decay[which] * dot(away, away)
             add(flat[:, :weights], decay[which], away)
-            return value.to(self.dtype), flat
+            return value.float(), flat
 
         return evaluate
