@@ -77,10 +77,12 @@ def aside(path: Path | None, made: Path, handle: int) -> Iterator[None]:
                 os.replace(path, kept)
             yield
         finally:
-            if there and has_name(handle, made):
-                with suppress(FileNotFoundError):  # it had not been taken away yet
-                    os.replace(kept, path)
-            remove(kept)
+            try:
+                if there and has_name(handle, made):
+                    with suppress(FileNotFoundError):  # it had not been taken away yet
+                        os.replace(kept, path)
+            finally:
+                remove(kept)
 
 
 @contextmanager
