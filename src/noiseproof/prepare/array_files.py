@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from noiseproof.data.npy import UNREADABLE, check_array
 from noiseproof.data.npz import class_names, read_arrays, unpacked_size
 from noiseproof.errors import DataError
+from noiseproof.files import unchanged
 from noiseproof.memory import check_fits
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.forms import as_inputs, blurred
@@ -46,11 +47,12 @@ def array_blocks(path: Path, rows: int) -> Iterator[Samples]:
     if path.suffix.lower() == ".npz":
         yield from read_array_file(path, labelled=False).blocks(rows)
         return
-    X = _npy(path, mmap_mode="r")
-    if X.ndim < 2:
-        as_inputs(X, str(path))  # says what is wrong
-    for start in range(0, len(X), rows):
-        yield Samples(shown(path.name), as_inputs(X[start : start + rows], str(path)))
+    with unchanged(path):
+        X = _npy(path, mmap_mode="r")
+        if X.ndim < 2:
+            as_inputs(X, str(path))  # says what is wrong
+        for start in range(0, len(X), rows):
+            yield Samples(shown(path.name), as_inputs(X[start : start + rows], str(path)))
 
 
 def _npy(path: Path, mmap_mode: Any = None) -> NDArray[Any]:
