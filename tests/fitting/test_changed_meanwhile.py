@@ -15,6 +15,7 @@ from noiseproof.fitting.clean import clean
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import Model, load
 from noiseproof.prepare import table_files
+from noiseproof.prepare.array_files import array_blocks
 from noiseproof.prepare.read import read
 from noiseproof.tables.delimited import Delimited
 
@@ -177,6 +178,17 @@ def test_predictions_are_of_one_version(tmp_path, monkeypatch, form):
         predict.predict_file(model_of, place, out)
     assert os.listdir(tmp_path) == [place.name]
     assert predict.predict_file(model_of, place, out).counts == {"b": 600}  # as it is now
+
+
+def test_a_file_of_rows_that_is_cut_short_is_one_line(tmp_path):
+    """It ended the process: the rows were a map of the file."""
+    place = tmp_path / "rows.npy"
+    np.save(place, np.ones((60_000, 20)))
+    blocks = array_blocks(place, 100)
+    next(blocks)
+    place.write_bytes(place.read_bytes()[:200])
+    with pytest.raises(ChangedError, match="changed while it was read; try again"):
+        sum(float(block.inputs.sum()) for block in blocks)
 
 
 def test_a_folder_of_files_is_of_one_version(tmp_path, monkeypatch):
