@@ -10,10 +10,12 @@ from noisy_tables import blobs
 
 from noiseproof.errors import ChangedError
 from noiseproof.fitting import clean as clean_module
-from noiseproof.fitting import corrections, model
+from noiseproof.fitting import corrections, model, predict
 from noiseproof.fitting.clean import clean
 from noiseproof.fitting.fit import fit
-from noiseproof.fitting.model import load
+from noiseproof.fitting.model import Model, load
+from noiseproof.prepare import table_files
+from noiseproof.prepare.array_files import array_blocks
 from noiseproof.prepare.read import read
 from noiseproof.tables.delimited import Delimited
 
@@ -136,3 +138,71 @@ def test_clean_changes_the_rows_that_it_read(tmp_path, monkeypatch, suffix):
     with pytest.raises(ChangedError, match="changed while it was read; try again"):
         clean(path, out, label="kind", fit=tmp_path / "fit", proposals=0.5)
     assert sorted(os.listdir(tmp_path)) == ["fit", path.name]
+
+
+def written(rows, place, form):
+    """Write rows into a file, or a folder of two files, that may be there already."""
+    frame = pd.DataFrame(rows, columns=["u", "v"])
+    if form == "folder":
+        place.mkdir(exist_ok=True)
+        for number, half in enumerate((frame[:300], frame[300:])):
+            half.to_parquet(place / f"part.{number}.parquet")
+    elif form == "npy":
+        np.save(place, rows)
+    elif form == "csv":
+        frame.to_csv(place, index=False)
+    else:
+        frame.to_parquet(place, row_group_size=100)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "folder", "npy"])
+def test_predictions_are_of_one_version(tmp_path, monkeypatch, form):
+    """A file that was written again meanwhile had some rows predicted of each version."""
+    columns = list("uv") if form != "npy" else None
+    known = ROWS if columns is None else pd.DataFrame(ROWS, columns=columns)
+    model_of = fit(known, labels("a", "b"), learners="linear").model
+    place, out = tmp_path / f"new.{form}", tmp_path / "out.csv"
+    rows = np.repeat([[2.0, 0.5]], 600, axis=0)
+    written(rows, place, form)
+    monkeypatch.setattr(predict, "BLOCK", 50)
+    probabilities, asked = Model.probabilities, []
+
+    def then_changed(self, block, notes):
+        asked.append(1)
+        if len(asked) == 2:
+            written(-rows, place, form)
+        return probabilities(self, block, notes)
+
+    monkeypatch.setattr(Model, "probabilities", then_changed)
+    with pytest.raises(ChangedError, match=f"{place.name}.*: changed while it was read; try again"):
+        predict.predict_file(model_of, place, out)
+    assert os.listdir(tmp_path) == [place.name]
+    assert predict.predict_file(model_of, place, out).counts == {"b": 600}  # as it is now
+
+
+def test_a_file_of_rows_that_is_cut_short_is_one_line(tmp_path):
+    """It ended the process: the rows were a map of the file."""
+    place = tmp_path / "rows.npy"
+    np.save(place, np.ones((60_000, 20)))
+    blocks = array_blocks(place, 100)
+    next(blocks)
+    place.write_bytes(place.read_bytes()[:200])
+    with pytest.raises(ChangedError, match="changed while it was read; try again"):
+        sum(float(block.inputs.sum()) for block in blocks)
+
+
+def test_a_folder_of_files_is_of_one_version(tmp_path, monkeypatch):
+    frame, _, _ = blobs(90)
+    place, read_frame = tmp_path / "parts", table_files.read_frame
+    place.mkdir()
+    for number in range(2):
+        frame.to_parquet(place / f"part.{number}.parquet")
+
+    def then_changed(file, *arguments, **options):
+        found = read_frame(file, *arguments, **options)
+        frame[::-1].to_parquet(place / "part.1.parquet")
+        return found
+
+    monkeypatch.setattr(table_files, "read_frame", then_changed)
+    with pytest.raises(ChangedError, match="parts: changed while it was read; try again"):
+        read(place, "kind")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from noiseproof.data.npy import UNREADABLE, check_array
 from noiseproof.data.npz import class_names, read_arrays, unpacked_size
 from noiseproof.errors import DataError
+from noiseproof.files import unchanged
 from noiseproof.memory import check_fits
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.forms import as_inputs, blurred
@@ -46,11 +47,28 @@ def array_blocks(path: Path, rows: int) -> Iterator[Samples]:
     if path.suffix.lower() == ".npz":
         yield from read_array_file(path, labelled=False).blocks(rows)
         return
-    X = _npy(path, mmap_mode="r")
-    if X.ndim < 2:
-        as_inputs(X, str(path))  # says what is wrong
-    for start in range(0, len(X), rows):
-        yield Samples(shown(path.name), as_inputs(X[start : start + rows], str(path)))
+    with unchanged(path), path.open("rb") as stream:
+        X = _npy(path, mmap_mode="r")
+        if X.ndim < 2:
+            as_inputs(X, str(path))  # says what is wrong
+        for start in range(0, len(X), rows):
+            block = _read_rows(X, stream, start, min(rows, len(X) - start), path)
+            yield Samples(shown(path.name), as_inputs(block, str(path)))
+
+
+def _read_rows(X: Any, stream: BinaryIO, start: int, count: int, path: Path) -> NDArray[Any]:
+    """Return rows of a mapped array: the map of a file that somebody cuts short ends the process.
+
+    Only of an array that is stored by columns are they taken from the map.
+    """
+    if not X.flags.c_contiguous:
+        found: NDArray[Any] = X[start : start + count]
+        return found
+    stream.seek(X.offset + start * X.strides[0])
+    values = np.fromfile(stream, X.dtype, X[0].size * count)
+    if len(values) < X[0].size * count:
+        raise DataError(f"{path}: cannot be read as .npy (it ends too early)")
+    return values.reshape(count, *X.shape[1:])
 
 
 def _npy(path: Path, mmap_mode: Any = None) -> NDArray[Any]:

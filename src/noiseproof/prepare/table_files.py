@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from noiseproof.errors import DataError, ParameterError, did_you_mean
-from noiseproof.files import below
+from noiseproof.files import below, unchanged
 from noiseproof.memory import Budget
 from noiseproof.prepare.file_names import shown
 from noiseproof.prepare.notes import shortlist
@@ -42,6 +42,11 @@ def parquet_files(folder: Path) -> list[Path]:
     return sorted(file for file in found if file.is_file() and file.name[0] not in "._")
 
 
+def _parts(path: Path) -> list[Path]:
+    """Return the files of a table."""
+    return parquet_files(path) if path.is_dir() else [path]
+
+
 def read_table_file(
     path: Path,
     label: str | None,
@@ -56,16 +61,17 @@ def read_table_file(
     Args:
         alone: whether the labels may be the only column.
     """
-    files = parquet_files(path) if path.is_dir() else [path]
-    size = checked_size(path, files)
-    budget = Budget(path, size, progress.update)
-    tables = [
-        read_frame(
-            file, label, encoding=how.encoding, numbers=how.numbers, texts=how.texts,
-            commas=how.commas, hears=budget.hear,
-        )
-        for file in files
-    ]  # fmt: skip
+    with unchanged(path, lambda: _parts(path)):
+        files = _parts(path)
+        size = checked_size(path, files)
+        budget = Budget(path, size, progress.update)
+        tables = [
+            read_frame(
+                file, label, encoding=how.encoding, numbers=how.numbers, texts=how.texts,
+                commas=how.commas, hears=budget.hear,
+            )
+            for file in files
+        ]  # fmt: skip
     unread = _in_names_of_folders(path, files)
     if labelled and label in unread:
         raise DataError(f"{path}: {label} is in the names of folders alone; write it as a column")
@@ -96,16 +102,16 @@ def table_blocks(
     """
     named = how.numbers is not None or how.embeddings is not None
     wanted = {*(how.numbers or ()), *how.texts} if named else None
-    files = parquet_files(path) if path.is_dir() else [path]
     order: list[str] = []
-    for file in files:
-        with readable(file, how.encoding):
-            if table_suffix(file) in PARQUET:
-                for block in _parquet_blocks(file, label, wanted, rows, progress):
-                    order = order or list(block.inputs)
-                    yield block if wanted is not None else _in_order(block, order, path)
-            else:
-                yield from _text_blocks(file, label, how, wanted, rows, progress)
+    with unchanged(path, lambda: _parts(path)):  # or some rows would be of another version
+        for file in _parts(path):
+            with readable(file, how.encoding):
+                if table_suffix(file) in PARQUET:
+                    for block in _parquet_blocks(file, label, wanted, rows, progress):
+                        order = order or list(block.inputs)
+                        yield block if wanted is not None else _in_order(block, order, path)
+                else:
+                    yield from _text_blocks(file, label, how, wanted, rows, progress)
 
 
 def _text_blocks(
