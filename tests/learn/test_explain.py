@@ -108,6 +108,26 @@ def test_where_labels_may_mislead_the_model_that_tells_true_classes_is_chosen(no
     assert choose(folds, [flexible, lost], None, wary).settings == (flexible.setting,)
 
 
+def test_few_rows_that_may_mislead_are_chosen_by_accuracy_and_the_doubt_is_said(noisy) -> None:
+    """Hardly any model of 60 rows explains clearly less: the preference alone would choose."""
+    true, labels = noisy[0][:60], noisy[1][:60]
+    problem = Problem(np.zeros((60, 1)), labels, 3, np.ones(60, dtype=np.float32))
+    share, numbers = np.full(60, 1 / 60), np.random.default_rng(2)
+    guess = np.where(numbers.random(60) < 0.9, true, numbers.integers(3, size=60))
+    said = {
+        Setting(Trees()): NOISE[guess].astype(np.float32),
+        Setting(Discriminant(latent=True)): soft(guess),
+    }
+    trials = [Trial(s, p, problem.right(p.argmax(axis=1)), share, 0.0) for s, p in said.items()]
+    wary = SimpleNamespace(
+        rate=0.3, rate_interval=(0.0, 0.5), clean_level_interval=(1.1, 3.0), decisive=False
+    )
+    chosen = choose(Folds(problem, np.arange(60) % 5), trials, None, wary)
+    assert Setting(Trees()) in chosen.settings
+    assert "--trusted" in chosen.why
+    assert "explain" not in chosen.why
+
+
 def test_rows_of_weight_0_have_no_say_in_the_noise(noisy) -> None:
     true, labels = noisy
     half, left_out = np.arange(ROWS) % 2 == 0, np.arange(ROWS) % 4 >= 2

@@ -114,7 +114,7 @@ def fit(
     >>> y = np.where(X[:, 0] > 0, "up", "down")
     >>> fitted = fit(X, y)
     >>> fitted
-    Fitted('the data', 90 rows, 2 classes, linear (loss=CE, decay=0.001, scale=standard))
+    Fitted('the data', 90 rows, 2 classes, ensemble)
     >>> fitted.predict([[3, 0, 0, 0, 0], [-3, 0, 0, 0, 0]]).tolist()
     ['up', 'down']
     """

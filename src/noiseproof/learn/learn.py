@@ -1,7 +1,9 @@
 """Learn a model from features and noisy labels; say why it was chosen and how noisy they are."""
 
 import time
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -122,7 +124,19 @@ class Learned:
         return Suspects(named, proposed[rows], wrong[rows])
 
 
+@contextmanager
+def _labels_are_no_numbers() -> Iterator[None]:
+    """Silence scikit-learn, which takes labels of many small classes for those of a regression.
+
+    Filters are the process's, and trees are grown in threads: so once, around all of them.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+        yield
+
+
 @one_thread()
+@_labels_are_no_numbers()
 def learn(
     X: Any,
     y: ArrayLike,
