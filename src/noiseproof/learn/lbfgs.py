@@ -8,6 +8,8 @@ from torch import Tensor
 #: Maps points (h, P) and their problems' indices (h,) to values (h,) and gradients (h, P).
 Evaluate = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
+#: A problem is finished after so many steps, or when its largest gradient entry is this small.
+STEPS, TOLERANCE = 100, 1e-4
 MEMORY = 8
 HALVINGS = 12
 #: Armijo's constant: the share of the decrease predicted by the slope that suffices.
@@ -16,24 +18,20 @@ SUFFICIENT = 1e-4
 BLOCK = 2**18
 
 
-def minimise(
-    evaluate: Evaluate, start: Tensor, steps: int = 100, tolerance: float = 1e-4
-) -> Tensor:
+def minimise(evaluate: Evaluate, start: Tensor) -> Tensor:
     """Return (H, P): for each start, a nearby point with a small gradient.
 
     Args:
         evaluate: computes values and gradients.
         start: (H, P) starting points.
-        steps: the largest number of steps.
-        tolerance: a problem is finished when its largest gradient entry is below this.
     """
     best = start.clone()
     which = torch.arange(len(start))
     x = start
     f, g = evaluate(x, which)
     history: list[tuple[Tensor, Tensor, Tensor]] = []
-    for step in range(steps):
-        moving = g.abs().amax(1) > tolerance
+    for step in range(STEPS):
+        moving = g.abs().amax(1) > TOLERANCE
         if not bool(moving.all()):
             best[which] = x
             which, x, f, g = which[moving], x[moving], f[moving], g[moving]
