@@ -2,9 +2,9 @@
 
     python benchmarks/few_rows.py [--draws 2] [--out FILE]
 
-Rows are drawn from scikit-learn's own tables, some labels are made wrong, and the rest of the rows
-tests. Rivals choose their settings by five folds of the same noisy labels. About a quarter of an
-hour of one core.
+Rows are drawn from scikit-learn's own tables, some labels are made wrong, and the remaining rows
+are the test set. Rivals choose their settings by five folds of the same noisy labels. About a
+quarter of an hour of one core.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def rivals(seed):
 
 
 def noises(classes):
-    """Return what makes labels wrong, by name; every class stays the most frequent in its rows."""
+    """Return what makes labels wrong, by name; the right label of a row stays the likeliest."""
     return {
         "none": None,
         "symmetric": noise.symmetric(classes, 0.2 if classes == 2 else 0.3),
@@ -100,7 +100,7 @@ def measured(draws):
                     for rival, model in rivals(seed).items():
                         try:
                             row[rival] = model.fit(X, given).score(X_test, y_test)
-                        except ValueError:  # a class with fewer rows than folds
+                        except ValueError:  # every class has fewer rows than there are folds
                             row[rival] = np.nan
                     yield row
 
