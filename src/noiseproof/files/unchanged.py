@@ -1,4 +1,4 @@
-"""What is read in several steps is of one version: files change while they are read."""
+"""Reading in several steps: all of one version, though files may change meanwhile."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -9,7 +9,7 @@ from noiseproof.errors import ChangedError
 
 
 def stamp(path: Path) -> list[int] | None:
-    """Return what tells a file from what it was before, and from another; None where it is not."""
+    """Return what changes whenever a file does, or is another; None where there is none."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):

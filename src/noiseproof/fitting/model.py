@@ -35,7 +35,7 @@ SCHEMA = 4
 RECIPE, FEATURES, ARRAYS, ENSEMBLE = "recipe.json", "features.json", "features.npz", "ensemble"
 #: The objects that Python makes of a text take so many times the room of an array of its size.
 TEXT = 8
-#: So often a folder is read again that another fit replaced meanwhile.
+#: How often a folder is read, at most, where other fits replace it meanwhile.
 AGAIN = 10
 #: Errors that a damaged file can raise when it is read, or when its model predicts.
 UNREADABLE = (

@@ -34,9 +34,9 @@ ADVICE = ". Check some rows drawn at random and give them as --trusted."
 RIVALS = 4
 #: With more classes there are too few labels of each to fit a noise matrix for every model.
 MOST_EXPLAINED = 200
-#: Of fewer rows, the clean level is so uncertain that labels nearly always may mislead, and hardly
-#: any model explains them clearly worse than another. In 75 such fits of 16 to 90 rows, going by
-#: likelihood cost 2.3 points on true labels.
+#: With fewer rows, the clean level is so uncertain that labels nearly always seem able to mislead,
+#: and hardly any model explains them clearly worse than another. In 75 such fits of 16 to 90 rows,
+#: going by likelihood cost 2.3 points on true labels.
 LEAST_EXPLAINED = 100
 #: So many checked rows choose better than any preference.
 ENOUGH = 30

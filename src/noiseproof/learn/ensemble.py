@@ -16,10 +16,10 @@ from noiseproof.learn.learners import registry
 MEMBERS = "members.json"
 #: Probabilities that are sharpened at a time, and the most that a sharpness is chosen by.
 BLOCK, MOST = 1 << 21, 20_000_000
-#: Of the logarithm of the sharpness, around 0, before any label is seen. The likeliest alone makes
-#: models of few rows far too sure: over 99 fits of 20 to 90 rows the mean log loss on true labels
-#: was 0.82 nats, with this prior 0.58 (unsharpened 0.58); over 18 of 120 and 300 rows, 0.38 and
-#: 0.35 (unsharpened 0.38).
+#: The standard deviation of the prior of log(sharpness), whose mean is 0. Without the prior, models
+#: of few rows are far too sure: over 99 fits of 20 to 90 rows the mean log loss on true labels was
+#: 0.82 nats, with it 0.58 (unsharpened 0.58); over 18 of 120 and 300 rows, 0.38 and 0.35
+#: (unsharpened 0.38).
 SPREAD = 0.3
 
 
@@ -134,9 +134,10 @@ def sharpened(p: Floats, sharpness: float) -> Floats:
 def sharpness_for(p: Floats, labels: Any, noise: Floats, weights: Floats) -> float:
     """Return the power that makes held-out probabilities those of the true class.
 
-    It maximises the likelihood of the noisy labels, sum_i p_i^s T_ij / sum_i p_i^s for label j:
-    T explains the noise in the labels, and s the doubt about the class. Few rows say little of s,
-    so it has a prior around 1. Of many rows and classes, an even part of the rows says as much.
+    It maximises the likelihood of the noisy labels, sum_i p_i^s T_ij / sum_i p_i^s for label j,
+    times a prior: T explains the noise in the labels, and s the doubt about the class. Few rows say
+    little about s, and the prior keeps it near 1. Of many rows and classes, an even part of the
+    rows says as much.
 
     Args:
         p: (N, K) held-out probabilities.

@@ -128,7 +128,7 @@ class Learned:
 def _labels_are_no_numbers() -> Iterator[None]:
     """Silence scikit-learn, which takes labels of many small classes for those of a regression.
 
-    Filters are the process's, and trees are grown in threads: so once, around all of them.
+    Warning filters belong to the process, and trees grow in threads: so once, around all of them.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)

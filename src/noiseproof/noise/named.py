@@ -12,7 +12,7 @@ _SHOWN = 9
 def check_same_names(matrix: Any, classes: Sequence[str] | None) -> None:
     """Raise where the rows of a DataFrame are not the same classes, in order, as its columns.
 
-    So it is with a cross table of labels one of which is never, or only, given by mistake.
+    A cross table is like that if some class is never given as a label, or only by mistake.
     """
     index, columns = getattr(matrix, "index", None), getattr(matrix, "columns", None)
     if not (is_listing(index) and is_listing(columns)):

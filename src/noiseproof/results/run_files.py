@@ -117,7 +117,7 @@ def lock_file(out: Path, key: str) -> Path:
 def set_aside(path: Path) -> Path:
     """Rename a damaged file to ``*.damaged``, so that nobody reads it again.
 
-    One that was set aside before is kept. Where another process was quicker, that is all.
+    One that was set aside before is kept. Another process may have set this one aside already.
     """
     names = chain([path.name], (f"{path.name}.{number}" for number in count(2)))
     free = (path.with_name(f"{name}.damaged") for name in names)

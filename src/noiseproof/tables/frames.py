@@ -50,7 +50,7 @@ def as_frame(table: Any, where: str = "the table") -> Any:
         return _of_polars(table, where)
     frame = _to_pandas(table, where)
     if not frame.columns.is_unique or not _is_arrow(table):
-        return frame  # for somebody else to refuse; of no Arrow's
+        return frame  # names that occur twice are refused elsewhere; others have no Arrow types
     # pandas may have given columns the names they had there, such as the number 2020 for "2020".
     known = set(table.schema.names)
     for name in frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]:
