@@ -131,7 +131,7 @@ def main():
         "with right labels, 20 or 30 % wrong evenly, or 25 % wrong as the next class. Accuracy on "
         "true labels of the other rows, in per cent; rivals choose their settings on the same "
         f"labels. {len(frame) - len(compared)} of {len(frame)} sets are left out of the "
-        "tables: a rival refuses a class that has fewer rows than there are folds.",
+        "tables: a rival refuses rows of which every class has fewer than there are folds.",
         "",
         *table_of(compared, "rows"),
         "",
@@ -141,9 +141,9 @@ def main():
         "",
         f"Of all {len(frame)} fits, the 95 % interval of the rate holds the rate in "
         f"{100 * frame['rate held'].mean():.0f} %, and that of the accuracy holds the model's "
-        f"accuracy on the other rows in {100 * frame['accuracy held'].mean():.0f} %. 0 is left out "
-        f"in {clean['0 left out'].sum()} of {len(clean)} sets without a wrong label, and in "
-        f"{noisy['0 left out'].sum()} of {len(noisy)} others. A fit takes "
+        f"accuracy on the other rows in {100 * frame['accuracy held'].mean():.0f} %. The interval "
+        f"of the rate leaves out 0 in {clean['0 left out'].sum()} of {len(clean)} sets without a "
+        f"wrong label, and in {noisy['0 left out'].sum()} of {len(noisy)} others. A fit takes "
         f"{frame['seconds'].mean():.1f} seconds of one core on average.",
         "",
         f"{(time.process_time() - start) / 60:.0f} minutes of one core.",
