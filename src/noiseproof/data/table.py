@@ -10,6 +10,7 @@ from noiseproof.data.dataset import Dataset
 from noiseproof.data.labels import encode
 from noiseproof.data.single import as_float32
 from noiseproof.errors import DataError, did_you_mean
+from noiseproof.extras import need
 from noiseproof.memory import Budget
 from noiseproof.progress import SILENT
 from noiseproof.tables.read import checked_size, read_frame, second_labels
@@ -24,6 +25,7 @@ def read_table(path: str | Path, label: str) -> Dataset:
         path: the file, ``.csv``, ``.tsv`` (either also ``.gz``), ``.parquet`` or ``.pq``.
         label: the column of labels, numbers or text.
     """
+    need("fit", "pandas")
     from pandas.api.types import infer_dtype
 
     path = Path(path)

@@ -160,7 +160,7 @@ class Solver:
 
     def zero(self, heads: int) -> Tensor:
         """Return zeros (H, (D + 1) K)."""
-        return torch.zeros(heads, (self.columns + 1) * self.classes)
+        return torch.zeros(heads, (self.columns + 1) * self.classes, dtype=torch.float32)
 
     def fitting(self, which: Sequence[int]) -> list[Sequence[int]]:
         """Split tasks into parts whose weights and history fit in memory."""

@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from noiseproof.errors import DataError
+from noiseproof.extras import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +38,7 @@ def as_frame(table: Any, where: str = "the table") -> Any:
 
     pandas would make floats of them: labels and names of 16 digits and more would be rounded.
     """
+    need("fit", "pandas", "pyarrow")
     if hasattr(table, "collect_schema") and hasattr(table, "collect"):
         table = table.collect()  # a lazy frame of polars
     if hasattr(table, STREAM) and not hasattr(table, "to_pandas"):
