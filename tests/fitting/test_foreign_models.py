@@ -20,8 +20,8 @@ from noiseproof.files.manifest import write_manifest
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load
 from noiseproof.learn.arrays import read_arrays, write_arrays
-from noiseproof.learn.booster_text import rewritten
 from noiseproof.learn.learners import registry
+from noiseproof.learn.learners.booster_text import rewritten
 from noiseproof.prepare.classes import Classes, encode
 from noiseproof.prepare.table_features import TableFeatures
 

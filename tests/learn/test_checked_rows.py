@@ -8,10 +8,10 @@ import pytest
 from noiseproof.learn.choice import choose
 from noiseproof.learn.learn import learn
 from noiseproof.learn.learner import Problem
-from noiseproof.learn.linear import Linear
+from noiseproof.learn.learners.linear import Linear
+from noiseproof.learn.learners.trees import Trees
 from noiseproof.learn.posterior import Posterior
 from noiseproof.learn.review import SOUND, UNSOUND, Review, stakes
-from noiseproof.learn.trees import Trees
 from noiseproof.learn.trials import Folds, Setting, Trial
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from noiseproof.learn import directions, discriminant, sharpness
+from noiseproof.learn import directions
 from noiseproof.learn.directions import Directions
-from noiseproof.learn.discriminant import Discriminant
 from noiseproof.learn.learner import Problem, Shape, Task
+from noiseproof.learn.learners import discriminant, sharpness
+from noiseproof.learn.learners.discriminant import Discriminant
 
 
 def drawn(rows: int, columns: int, classes: int, seed: int = 0, apart: float = 1.0):
@@ -103,7 +104,7 @@ def test_many_classes_need_little_beside_their_labels(monkeypatch):
     problem = Problem(X, labels, classes, np.ones(rows, np.float32))
     task = Task(Discriminant(0.1), problem.weights)
     (whole,) = Discriminant.train(problem, [task])
-    monkeypatch.setattr("noiseproof.learn.sharpness.BLOCK", 100_000)
+    monkeypatch.setattr("noiseproof.learn.learners.sharpness.BLOCK", 100_000)
     tracemalloc.start()
     (blocks,) = Discriminant.train(problem, [task])
     _, peak = tracemalloc.get_traced_memory()

@@ -7,10 +7,10 @@ import pytest
 
 from noiseproof.learn.choice import best_explanation, choose
 from noiseproof.learn.decide import structured
-from noiseproof.learn.discriminant import Discriminant
 from noiseproof.learn.explain import explained
 from noiseproof.learn.learner import Problem
-from noiseproof.learn.trees import Trees
+from noiseproof.learn.learners.discriminant import Discriminant
+from noiseproof.learn.learners.trees import Trees
 from noiseproof.learn.trials import Folds, Setting, Trial
 
 ROWS = 2000

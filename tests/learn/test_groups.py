@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 from noiseproof.errors import DataError
 from noiseproof.learn import grow
 from noiseproof.learn import learn as learning
-from noiseproof.learn.boosting import LEAST_HELD_OUT, _held_out
-from noiseproof.learn.discriminant import _Moments
 from noiseproof.learn.folds import deal, joined, with_copies
 from noiseproof.learn.learn import learn
 from noiseproof.learn.learner import Problem
 from noiseproof.learn.learners import registry
+from noiseproof.learn.learners.boosting import LEAST_HELD_OUT, _held_out
+from noiseproof.learn.learners.discriminant import _Moments
 
 GROUPS, EACH = 60, 6
 

@@ -7,7 +7,7 @@ from noiseproof.learn import choice, compare, grow
 from noiseproof.learn.folds import deal
 from noiseproof.learn.learn import learn
 from noiseproof.learn.learner import Problem
-from noiseproof.learn.linear import Linear
+from noiseproof.learn.learners.linear import Linear
 from noiseproof.learn.trials import Folds, Setting
 
 K, N = 12, 600

@@ -8,7 +8,7 @@ import pytest
 from noiseproof.learn.choice import choose
 from noiseproof.learn.decide import ENSEMBLE
 from noiseproof.learn.learner import Problem
-from noiseproof.learn.linear import Linear
+from noiseproof.learn.learners.linear import Linear
 from noiseproof.learn.pick import ENOUGH, MOST, STEPS, mixed, picked, steps_for
 from noiseproof.learn.trials import Folds, Setting, Trial
 

@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from noiseproof.learn.learner import Problem, Shape, Task
-from noiseproof.learn.quadratic import Quadratic, QuadraticModel
+from noiseproof.learn.learners.quadratic import Quadratic, QuadraticModel
 
 
 def spreads(rows: int, columns: int = 4, seed: int = 0):
@@ -95,7 +95,7 @@ def test_few_rows_of_classes_that_only_it_follows() -> None:
 def test_blocks_of_rows_give_what_all_rows_give(monkeypatch: pytest.MonkeyPatch) -> None:
     X, labels = spreads(200)
     whole = trained(X, labels).probabilities(X)
-    monkeypatch.setattr("noiseproof.learn.sharpness.BLOCK", 50)
+    monkeypatch.setattr("noiseproof.learn.learners.sharpness.BLOCK", 50)
     np.testing.assert_allclose(trained(X, labels).probabilities(X), whole, atol=1e-5)
 
 

@@ -13,13 +13,14 @@ from sklearn.tree import ExtraTreeClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from noiseproof import losses
-from noiseproof.learn import lbfgs, training
-from noiseproof.learn.forest import Forest
-from noiseproof.learn.hidden import Hidden, _Stack
+from noiseproof.learn import training
 from noiseproof.learn.learn import learn
 from noiseproof.learn.learner import Problem, Task
-from noiseproof.learn.linear import Linear
-from noiseproof.learn.objective import Objective, unit_slope
+from noiseproof.learn.learners import lbfgs
+from noiseproof.learn.learners.forest import Forest
+from noiseproof.learn.learners.hidden import Hidden, _Stack
+from noiseproof.learn.learners.linear import Linear
+from noiseproof.learn.learners.objective import Objective, unit_slope
 from noiseproof.learn.trials import Folds, Setting
 from noiseproof.parallel import one_thread
 from noiseproof.progress import Progress

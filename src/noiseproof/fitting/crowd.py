@@ -17,7 +17,7 @@ from noiseproof.fitting.crowd_result import Crowd
 from noiseproof.learn.folds import deal, joined
 from noiseproof.learn.learner import Problem
 from noiseproof.learn.learners import Linear, Trees
-from noiseproof.learn.linear import WIDE
+from noiseproof.learn.learners.linear import WIDE
 from noiseproof.learn.matrix import Scale
 from noiseproof.learn.trials import Folds, Setting
 from noiseproof.noise.matrix import Doubles

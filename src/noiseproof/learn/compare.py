@@ -27,8 +27,8 @@ from noiseproof.learn.decide import (
     structured,
 )
 from noiseproof.learn.learner import Learner, Problem
-from noiseproof.learn.linear import Linear
-from noiseproof.learn.neighbours import Neighbours
+from noiseproof.learn.learners.linear import Linear
+from noiseproof.learn.learners.neighbours import Neighbours
 from noiseproof.learn.opinions import opinions_of
 from noiseproof.learn.review import UNSOUND
 from noiseproof.learn.treat import CLEANING, PLAIN, TREATMENTS, Opinions

@@ -13,8 +13,8 @@ from scipy.special import softmax
 from noiseproof.learn.directions import MOST_COLUMNS, MOST_DIRECTIONS, Directions
 from noiseproof.learn.folds import held_together, parts
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Shape, Task, Trained
-from noiseproof.learn.linear import LinearModel
-from noiseproof.learn.sharpness import Sharpness, blocks
+from noiseproof.learn.learners.linear import LinearModel
+from noiseproof.learn.learners.sharpness import Sharpness, blocks
 from noiseproof.noise import stream
 
 #: The number of parts of the rows, so that no row is judged by a model that has seen it.

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
-from noiseproof.learn.linear import LinearModel, Solver
+from noiseproof.learn.learners.linear import LinearModel, Solver
 from noiseproof.learn.matrix import LENGTH, Matrix
 
 #: The pseudo-count of every word in every class. One is usual, and a point better on clean labels;

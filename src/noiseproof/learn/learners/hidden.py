@@ -12,8 +12,8 @@ from torch import Tensor
 
 from noiseproof.learn.arrays import REALS, ArrayModel, expect
 from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
+from noiseproof.learn.learners.objective import Objective
 from noiseproof.learn.matrix import Matrix, Scaling
-from noiseproof.learn.objective import Objective
 from noiseproof.noise import stream
 
 #: Below this many rows, a hidden layer only memorises.

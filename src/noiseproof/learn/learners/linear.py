@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from noiseproof.learn.arrays import REALS, ArrayModel, expect
-from noiseproof.learn.lbfgs import add, dot, minimise
 from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
+from noiseproof.learn.learners.lbfgs import add, dot, minimise
+from noiseproof.learn.learners.objective import Objective
 from noiseproof.learn.matrix import Matrix, Scale, Scaling, as_batch
-from noiseproof.learn.objective import Objective
 
 #: Compute the logits of this many rows at once.
 BLOCK = 4096

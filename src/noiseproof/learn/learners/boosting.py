@@ -13,9 +13,9 @@ from scipy.special import softmax
 from noiseproof import losses
 from noiseproof.errors import ParameterError
 from noiseproof.extras import missing, need
-from noiseproof.learn.booster_text import rewritten
 from noiseproof.learn.folds import held_together, with_copies
 from noiseproof.learn.learner import Floats, Learner, Problem, Shape, Task, Trained
+from noiseproof.learn.learners.booster_text import rewritten
 from noiseproof.losses.newton import newton
 from noiseproof.noise import stream
 

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from noiseproof.learn.forest import Forest
 from noiseproof.learn.learner import Learner, Problem, Rows, Shape, Task, Trained
+from noiseproof.learn.learners.forest import Forest
 from noiseproof.noise import stream
 
 #: With more columns than this, such as those of texts, trees are slow and weak.

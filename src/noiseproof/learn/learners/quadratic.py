@@ -12,8 +12,8 @@ from scipy.linalg import cholesky, solve_triangular
 from noiseproof.learn.arrays import ArrayModel, expect
 from noiseproof.learn.folds import held_together, parts
 from noiseproof.learn.learner import Floats, Labels, Learner, Problem, Shape, Task, Trained
+from noiseproof.learn.learners.sharpness import Sharpness, blocks
 from noiseproof.learn.matrix import Matrix, Scaling
-from noiseproof.learn.sharpness import Sharpness, blocks
 from noiseproof.noise import stream
 
 #: The number of parts of the rows: each is held out once to see how sure the model should be.
