@@ -149,6 +149,24 @@ def test_signs_that_turn_the_direction_of_writing_are_shown_as_codes(home, page,
     assert {row["label"] for row in exported(browser).values()} == {f"{signs}gpj.exe"}
 
 
+@pytest.mark.parametrize(("media", "width"), [("screen", 1280), ("screen", 320), ("print", 720)])
+def test_long_names_leave_everything_within_reach(home, page, tmp_path, media, width):
+    """No page is wider than the screen or paper, no column hides behind the first, which stays."""
+    browser, _ = page
+    browser.open(changed_page(home, tmp_path, cat="A" * 400))
+    browser.call(
+        "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
+        mobile=False,
+    )  # fmt: skip
+    browser.call("Emulation.setEmulatedMedia", media=media)
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    boxes = browser.run("""[...document.querySelectorAll("svg.chart, .scroll")].map(box =>
+        [box.getBoundingClientRect().width, box.querySelector("td")?.clientWidth ?? 0])""")
+    shown = [(room, first) for room, first in boxes if room > 0 or media == "print"]
+    assert len(shown) > 4
+    assert all(room > 100 and first < 0.6 * room for room, first in shown)
+
+
 def test_rows_may_have_the_names_of_what_javascript_objects_have(home, page, tmp_path):
     browser, (doubtful, _) = page
     names = ("constructor", "__proto__")
