@@ -21,6 +21,7 @@ from noiseproof.fitting.pictures import Pictures
 from noiseproof.fitting.review import SAMPLE, lists, review_data
 from noiseproof.fitting.reviewed import fingerprint, read_decisions
 from noiseproof.prepare.samples import Samples
+from noiseproof.shown import printable
 
 CLASSES = ("cat", "<img src=x onerror=alert(1)>", "=eel & co")
 FRAME, TRUE, WRONG = blobs(200, classes=CLASSES)
@@ -122,6 +123,48 @@ def test_names_are_text_and_the_page_asks_for_nothing(page):
     browser, _ = page
     assert browser.run("document.querySelectorAll('#review img, main b b').length") == 0
     assert browser.complaints == []
+
+
+def changed_page(home, tmp_path, **names):
+    """The same page with other names of classes, as a file."""
+    text = (home[0] / "pets-fit" / "report.html").read_text("utf-8")
+    for old, new in names.items():
+        text = text.replace(f">{old}<", f">{new}<").replace(f'"{old}"', json.dumps(new))
+    path = tmp_path / "changed.html"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_signs_that_turn_the_direction_of_writing_are_shown_as_codes(home, page, tmp_path):
+    """Else a label reads backwards, and so does what follows it."""
+    browser, _ = page
+    signs = "\u202a\u202e\u2066\u2069\x07\x9b"
+    browser.open(changed_page(home, tmp_path, cat=f"{signs}gpj.exe"))
+    browser.run("document.getElementById('review').focus()")
+    browser.press("o")
+    seen = browser.run("document.getElementById('review').textContent")
+    assert not set(seen) & set(signs)
+    assert seen.count(printable(signs) + "gpj.exe") > 3  # cards, filters, the list to choose from
+    browser.press("Escape", "3")
+    assert {row["label"] for row in exported(browser).values()} == {f"{signs}gpj.exe"}
+
+
+@pytest.mark.parametrize(("media", "width"), [("screen", 1280), ("screen", 320), ("print", 720)])
+def test_long_names_leave_everything_within_reach(home, page, tmp_path, media, width):
+    """No page is wider than the screen or paper, no column hides behind the first, which stays."""
+    browser, _ = page
+    browser.open(changed_page(home, tmp_path, cat="A" * 400))
+    browser.call(
+        "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
+        mobile=False,
+    )  # fmt: skip
+    browser.call("Emulation.setEmulatedMedia", media=media)
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    boxes = browser.run("""[...document.querySelectorAll("svg.chart, .scroll")].map(box =>
+        [box.getBoundingClientRect().width, box.querySelector("td")?.clientWidth ?? 0])""")
+    shown = [(room, first) for room, first in boxes if room > 0 or media == "print"]
+    assert len(shown) > 4
+    assert all(room > 100 and first < 0.6 * room for room, first in shown)
 
 
 def test_rows_may_have_the_names_of_what_javascript_objects_have(home, page, tmp_path):

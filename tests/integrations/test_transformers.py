@@ -85,25 +85,25 @@ def same(found, wanted, tolerance=1e-6):
             torch.testing.assert_close(a, b, rtol=1e-4, atol=tolerance)
 
 
-def one_step(tmp_path, kind, batch, accumulation, labels=None, **options):
+def one_step(tmp_path, kind, batch, accumulation, labels=None, processors=1, **options):
     """The weights after one step of plain gradient descent by the Trainer, and what it logged."""
     model = made(kind)
     words, own = examples(kind)
     labels = own if labels is None else labels
     rows = [{"input_ids": w, "labels": y} for w, y in zip(words, labels, strict=True)]
     chosen = {"linear": model} if options.pop("linear", False) else {}
-    trainer = hf.Trainer(
-        model,
-        hf.TrainingArguments(
-            tmp_path, per_device_train_batch_size=batch, gradient_accumulation_steps=accumulation,
-            max_steps=1, learning_rate=1.0, max_grad_norm=0, optim="sgd",
-            lr_scheduler_type="constant", report_to=[], save_strategy="no", disable_tqdm=True,
-            use_cpu=True, logging_steps=1,
-            **options,
-        ),
-        train_dataset=rows,
-        compute_loss_func=compute_loss(LOSS, **chosen),
+    arguments = hf.TrainingArguments(
+        tmp_path, per_device_train_batch_size=batch, gradient_accumulation_steps=accumulation,
+        max_steps=1, learning_rate=1.0, max_grad_norm=0, optim="sgd",
+        lr_scheduler_type="constant", report_to=[], save_strategy="no", disable_tqdm=True,
+        use_cpu=True, logging_steps=1,
+        **options,
     )  # fmt: skip
+    # What DataParallel does is left: without GPUs the model runs once, on the whole batch.
+    arguments._n_gpu = processors
+    trainer = hf.Trainer(
+        model, arguments, train_dataset=rows, compute_loss_func=compute_loss(LOSS, **chosen)
+    )
     trainer.train()
     return model, trainer.state.log_history[0]["loss"]
 
@@ -135,6 +135,19 @@ def test_accumulated_steps_are_one_large_batch(tmp_path, kind, batch, accumulati
     trained, logged = one_step(tmp_path, kind, batch, accumulation)
     same([w.detach() for w in trained.parameters()], moved, 1e-5)
     assert logged == pytest.approx(expected.item(), rel=1e-4)
+
+
+@pytest.mark.parametrize("average", [True, False], ids=["average", "each"])
+@pytest.mark.parametrize("soft", [False, True], ids=["indices", "soft"])
+def test_several_gpus_of_one_process_are_one_large_batch(tmp_path, soft, average):
+    """DataParallel gathers the logits; the Trainer repeats the number of labels for each GPU."""
+    _, labels = examples("sequences")
+    labels = torch.nn.functional.one_hot(labels, LABELS).float() if soft else labels
+    options = {"average_tokens_across_devices": average}
+    one, said = one_step(tmp_path, "sequences", 4, 2, labels, **options)
+    two, logged = one_step(tmp_path, "sequences", 2, 2, labels, processors=2, **options)
+    same([w.detach() for w in two.parameters()], [w.detach() for w in one.parameters()], 1e-5)
+    assert logged == pytest.approx(said, rel=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama"], indirect=True)

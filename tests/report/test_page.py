@@ -3,6 +3,7 @@ import re
 
 import pytest
 from browser import open_page
+from driven_browser import Browser
 from jinja2 import UndefinedError
 
 from noiseproof.errors import ParameterError
@@ -86,6 +87,22 @@ def test_pointing_at_a_chart_shows_its_values(tmp_path, body):
     words = re.sub(r"<[^>]*>", " ", shown).split()
     assert " ".join(words) == "epoch 2 AGCE &lt;a=4&gt; 96.00 % CE 31.25 %"
     assert re.findall(r'class="line [^"]*lit[^"]*" data-name="([^"]*)"', seen.dom) == ["CE"]
+
+
+def test_names_of_wide_letters_stay_inside_their_chart(tmp_path, body):
+    """Capitals and Chinese signs are up to twice as long as small letters."""
+    names = [letter * 30 for letter in "aAM名"]
+    heat = charts.heat_map([[0.25] * 4] * 4, names, title="noise")
+    bars = charts.bar_chart(dict.fromkeys(names, 0.5), title="accuracy")
+    path = tmp_path / "page.html"
+    path.write_text(body("{{ heat }}{{ bars }}", heat=heat, bars=bars), "utf-8")
+    with Browser(tmp_path) as browser:
+        browser.open(path)
+        ends = browser.run("""[...document.querySelectorAll("svg text[text-anchor=end]")]
+            .map(text => text.getBBox().x)""")
+    assert len(ends) == 8
+    assert min(ends[:4]) > 16  # where "true label" is written
+    assert min(ends[4:]) >= 0
 
 
 def test_the_browser_of_these_tests_sees_errors_and_requests(tmp_path):

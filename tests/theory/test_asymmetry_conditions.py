@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from registered import NAMES, text_of
 
-from noiseproof.errors import TheoryError
+from noiseproof.errors import NoiseproofError, TheoryError
 from noiseproof.losses import AEL, AGCE, AUL, NCE, NGCE, Loss, loss, parameter
 from noiseproof.theory import (
     is_asymmetric,
@@ -227,3 +227,18 @@ def test_a_minimum_where_probabilities_tie(w, m):
     found = minimise_risk(f"EpsSoftmax(CE, m={m})", w)
     assert found.risk == pytest.approx(min(risks), abs=1e-7)
     assert not found.attained
+
+
+def test_a_series_of_weights_is_read_by_its_classes():
+    """value_counts has the most frequent class first."""
+    pd = pytest.importorskip("pandas")
+    counted = pd.Series(np.repeat([2, 0, 1], [5, 3, 2])).value_counts()
+    heavy = AGCE(a=0.6, q=0.6, weight=torch.tensor([1.0, 20.0, 1.0]))
+    by_place = counted.sort_index().tolist()
+    for formula in (AEL(a=2), heavy):
+        found, wanted = minimise_risk(formula, counted), minimise_risk(formula, by_place)
+        assert found.vertex == wanted.vertex == 2
+        assert torch.equal(found.minimiser, wanted.minimiser)
+        assert is_asymmetric(formula, counted) == is_asymmetric(formula, by_place)
+    with pytest.raises(NoiseproofError, match=r"of \['ham', 'spam'\], but the classes are 0 to 1"):
+        minimise_risk("MAE", pd.Series({"ham": 0.6, "spam": 0.4}))

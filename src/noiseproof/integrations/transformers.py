@@ -128,10 +128,15 @@ def _wrong_labels(labels: Tensor, logits: Tensor) -> ShapeError:
 
 
 def _count(given: Any) -> Any:
-    """Return what the Trainer counted: nothing, a number, or a tensor that stays on its device."""
+    """Return what the Trainer counted: nothing, a number, or a tensor that stays on its device.
+
+    With several GPUs in one process it repeats the number for each of them, and then multiplies the
+    loss by their number, or has divided the labels by it. Either is meant for a loss of one GPU's
+    part; this one is of all parts, gathered, and the sum of the repeated numbers makes up for it.
+    """
     if isinstance(given, Tensor):
         check_dense(num_items_in_batch=given)
-        return given
+        return given.sum()
     return None if given is None else as_number("num_items_in_batch", given)
 
 

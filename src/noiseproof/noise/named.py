@@ -31,15 +31,17 @@ def check_same_names(matrix: Any, classes: Sequence[str] | None) -> None:
         )
 
 
-def in_order(values: Any, classes: Sequence[str] | None, K: int) -> Any:
+def in_order(values: Any, classes: Sequence[str] | None = None, K: int | None = None) -> Any:
     """Return values, those of a Series whose index has names in the order of the classes.
 
-    ``value_counts`` has the most frequent class first.
+    ``value_counts`` has the most frequent class first. By default there are as many classes as
+    values.
     """
     index = getattr(values, "index", None)
     if not is_listing(index) or _is_count(index):
         return values
     keys = _texts(index)
+    K = len(keys) if K is None else K
     for known in (list(classes or ()), [str(k) for k in range(K)]):
         if sorted(keys) == sorted(known):
             return values.iloc[[keys.index(name) for name in known]]

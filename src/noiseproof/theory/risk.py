@@ -11,6 +11,7 @@ from torch.nn.functional import one_hot
 
 from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss
+from noiseproof.noise.named import in_order
 from noiseproof.theory.descent import adam, newton
 from noiseproof.theory.interval import as_loss, losses_at
 from noiseproof.theory.options import effective_tensor
@@ -59,7 +60,7 @@ def minimise_risk(loss: Loss | str, weights: Weights) -> RiskMinimum:
 
     Args:
         loss: any loss or its text.
-        weights: (K,) not negative, with one largest.
+        weights: (K,) not negative, with one largest; a Series has the classes in its index.
 
     Example:
         >>> found = minimise_risk("CE", [0.5, 0.3, 0.2])  # cross entropy copies the weights
@@ -79,7 +80,11 @@ def minimise_risk(loss: Loss | str, weights: Weights) -> RiskMinimum:
 
 
 def as_weights(weights: Weights) -> Tensor:
-    """Return the weights of Definition 2 in float64, or say what is wrong with them."""
+    """Return the weights of Definition 2 in float64, or say what is wrong with them.
+
+    A Series is read by the numbers of the classes in its index: ``value_counts`` sorts by weight.
+    """
+    weights = in_order(weights)
     try:
         values = weights.tolist() if isinstance(weights, Tensor) else weights
         w = torch.from_numpy(np.array(values, dtype=np.float64))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from markupsafe import Markup
 
-from noiseproof.report.charts.svg import WIDTH, element, known, picture, shortened, spell
+from noiseproof.report.charts.svg import WIDTH, element, known, length, picture, shortened, spell
 
 TOP, ROW, BAR = 26, 20, 14
 LONGEST = 28
@@ -34,7 +34,7 @@ def bar_chart(
     """
     most = most or (1.0 if percent else max([*known(list(values.values())), 0.0]) or 1.0)
     chosen, spread = set(highlight), spread or {}
-    left = 14 + 6.4 * min(max(map(len, values), default=0), LONGEST)
+    left = 14 + 6.4 * min(max(map(length, values), default=0), LONGEST)
     bars = [
         _bar(name, value, spread.get(name), TOP + ROW * i, left, most, percent, name in chosen)
         for i, (name, value) in enumerate(values.items())

@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import ArrayLike, NDArray
 
-from noiseproof.report.charts.svg import WIDTH, element, join, picture, shortened, spell
+from noiseproof.report.charts.svg import WIDTH, element, join, length, picture, shortened, spell
 
 WRITTEN, NAMED, SHOWN = 12, 20, 40
 #: Squares along a side at most: the map is no more than about 330 pixels wide.
@@ -43,7 +43,7 @@ def heat_map(
     shares: NDArray[np.float64] = np.asarray(matrix, dtype=np.float64)
     K = len(shares)
     names = tuple(labels) if labels is not None else tuple(map(str, range(K)))
-    longest = min(max(map(len, names), default=1), LONGEST) if K <= NAMED else 0
+    longest = min(max(map(length, names), default=1), LONGEST) if K <= NAMED else 0
     left = 26 + 6.2 * longest
     turned = longest * 6.2 > (WIDTH - left - 8) / max(K, 1)
     map_ = _Map(shares, names, left, 44 + (6.2 * longest if turned else 12.0), turned)

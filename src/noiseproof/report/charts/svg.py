@@ -1,7 +1,9 @@
 """What all charts are made of: elements, numbers in words, round numbers for an axis."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from unicodedata import east_asian_width
 
 from markupsafe import Markup, escape
 
@@ -63,14 +65,33 @@ def spell(value: float | None, percent: bool) -> str:
     return f"{100 * value:.2f} %" if percent else f"{value:.4g}"
 
 
-def shortened(name: str, most: int) -> str:
-    """Return a name that fits: both its ends, as names tend to differ at either.
+def length(name: str) -> float:
+    """Return about how many small letters are as long as a name.
 
-    >>> shortened("AGCE(a=0.602, q=0.6), weigh", 24)
-    'AGCE(a=0.602, q…), weigh'
+    >>> length("agce"), length("AGCE"), length("猫")
+    (4.0, 4.8, 1.8)
     """
-    end = most // 3
-    return name if len(name) <= most else f"{name[: most - end - 1].rstrip()}…{name[-end:]}"
+    return sum(
+        1.8 if east_asian_width(c) in "WF" or c in "mwMW@%…" else 1.2 if c.isupper() else 1.0
+        for c in name
+    )
+
+
+def shortened(name: str, most: float) -> str:
+    """Return a name no longer than so many letters: both its ends, as names may differ at either.
+
+    >>> shortened("AGCE(a=0.602, q=0.6), weigh", 24), shortened("名前" * 9, 12)
+    ('AGCE(a=0.602,…, weigh', '名前名…名前')
+    """
+    if length(name) <= most:
+        return name
+    end = _fitting(name[::-1], most / 3)[::-1]
+    return f"{_fitting(name, most - length(end) - 1.8).rstrip()}…{end}"
+
+
+def _fitting(name: str, most: float) -> str:
+    """Return the beginning of a name that is so long at most."""
+    return name[: bisect_right(range(len(name)), most, key=lambda i: length(name[: i + 1]))]
 
 
 def steps(low: float, high: float, about: int) -> list[float]:

@@ -3,9 +3,15 @@
   const PAGE = 24;
   const data = JSON.parse(document.getElementById("review-data").textContent);
   const $ = (id) => document.getElementById(id);
+  // As noiseproof.report.page shows them: after a sign that turns the direction of writing, a name
+  // would read backwards, and so would what follows it.
+  const turning = /[\0-\x08\v\f\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
+  const code = (sign) => sign.charCodeAt(0).toString(16);
+  const shown = (words) => String(words).replace(turning, (sign) =>
+    code(sign).length > 2 ? "\\u" + code(sign) : "\\x" + code(sign).padStart(2, "0"));
   const make = (name, words, kind) => {
     const node = document.createElement(name);
-    if (words !== undefined) node.textContent = words; // text, never markup
+    if (words !== undefined) node.textContent = shown(words); // text, never markup
     if (kind) node.className = kind;
     return node;
   };
@@ -63,7 +69,8 @@
     });
   }
 
-  function highlighted(node, text, words) {
+  function highlighted(node, raw, words) {
+    const text = shown(raw);
     if (!words || !words.length || blind()) {
       node.textContent = text;
       return node;
