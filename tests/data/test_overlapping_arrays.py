@@ -12,7 +12,7 @@ import torch
 from noiseproof.data.npz import read_npz
 from noiseproof.errors import DataError
 from noiseproof.learn.arrays import read_arrays, write_arrays
-from noiseproof.train.checkpoint import read_tensors
+from noiseproof.train.tensors import read_tensors
 
 
 def overlapping(path, arrays, size):
