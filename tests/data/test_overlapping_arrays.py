@@ -49,6 +49,22 @@ def test_arrays_that_overlap_are_refused(tmp_path):
         read_npz(path)
 
 
+@pytest.mark.parametrize("second", ["X.npy", "X"])
+def test_two_arrays_of_one_name_are_refused(tmp_path, second):
+    """Readers differ in which of them they take."""
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number, name in enumerate(("X.npy", "y.npy", "2.npy")):
+            content = io.BytesIO()
+            np.save(content, np.full(10, number))
+            archive.writestr(second.replace("X", "_") if number == 2 else name, content.getvalue())
+    path.write_bytes(path.read_bytes().replace(second.replace("X", "_").encode(), second.encode()))
+    with pytest.raises(ValueError, match="two arrays are called 'X'"):
+        read_arrays(path)
+    with pytest.raises(DataError, match="two arrays are called 'X'"):
+        read_npz(path)
+
+
 def test_weights_that_overlap_are_refused(tmp_path):
     path = tmp_path / "w.pt"
     torch.save({"w": torch.zeros(1000)}, path)
