@@ -6,6 +6,7 @@ from noiseproof.known import KNOWN
 from noiseproof.results import Record, Store
 from noiseproof.results.valid import identity_of
 from noiseproof.train import Epoch
+from noiseproof.train.schedule import learning_rate
 
 #: Of published data sets that nobody has recorded the fingerprint of.
 UNKNOWN = "f" * 64
@@ -38,7 +39,7 @@ def made(cell, accuracy, memorised=0.1, status="done"):
     history = tuple(
         Epoch(
             number=n,
-            lr=0.01,
+            lr=learning_rate(cell.recipe, n - 1),
             loss=1 / n,
             train_accuracy=((1 - rate) * 0.9 + rate * memorised) * n / epochs,
             clean_part=0.9 * n / epochs,

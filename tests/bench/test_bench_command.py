@@ -16,6 +16,7 @@ from noiseproof.cli import main
 from noiseproof.files import locked
 from noiseproof.results import Store
 from noiseproof.results.run_files import lock_file
+from noiseproof.train.schedule import learning_rate
 
 
 def run(capsys, *arguments):
@@ -77,7 +78,10 @@ def test_status_of_all_that_was_begun(capsys, tmp_path):
     cell = grid.cells()[0]
     record = run_cell(replace(cell, recipe=cell.recipe.override(epochs=1)), tmp_path, Settings())
     row = record.history[0]
-    history = tuple(replace(row, number=i, seconds=0.1) for i in range(1, cell.recipe.epochs + 1))
+    history = tuple(
+        replace(row, number=i, lr=learning_rate(cell.recipe, i - 1), seconds=0.1)
+        for i in range(1, cell.recipe.epochs + 1)
+    )
     whole = replace(
         record, recipe=cell.recipe, recipe_hash=cell.recipe.hash, history=history, seconds=6.0
     )

@@ -257,6 +257,26 @@ def test_errors_of_a_node_say_which_node(tmp_path):
     assert explain(KeyError("x"), tmp_path, "n7") == Broken("KeyError: 'x' (on n7)")
 
 
+@pytest.mark.parametrize("whose", ["a link", "another user's"])
+def test_a_folder_that_somebody_else_made_is_not_used(tmp_path, monkeypatch, whose):
+    """Its name can be known before, and a record in it would be believed."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = tmp_path / "noiseproof-0123456789ab"
+    (tmp_path / "planted").mkdir()
+    if whose == "a link":
+        folder.symlink_to("planted")
+    else:
+        folder.mkdir()
+        monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    (cell, *_) = load_grid(write_grid(tmp_path)).cells()
+    match ray_task.work(cell, Settings(), folder.name, None):
+        case Mistake(DataError() as error):
+            assert "is not this user's folder; remove it" in str(error)
+        case other:
+            pytest.fail(f"{other}")
+    assert not list((tmp_path / "planted").iterdir())
+
+
 def test_the_engine_hears_the_last_epoch_of_each_cell():
     post = ray_task.Post()
     wire = SimpleNamespace(put=SimpleNamespace(remote=post.put))

@@ -12,7 +12,7 @@ import torch
 from noiseproof.data.npz import read_npz
 from noiseproof.errors import DataError
 from noiseproof.learn.arrays import read_arrays, write_arrays
-from noiseproof.train.checkpoint import read_tensors
+from noiseproof.train.tensors import read_tensors
 
 
 def overlapping(path, arrays, size):
@@ -46,6 +46,22 @@ def test_arrays_that_overlap_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"a.npz: its arrays overlap"):
         read_arrays(path)
     with pytest.raises(DataError, match=r"cannot be read as .npz \(its arrays overlap\)"):
+        read_npz(path)
+
+
+@pytest.mark.parametrize("second", ["X.npy", "X"])
+def test_two_arrays_of_one_name_are_refused(tmp_path, second):
+    """Readers differ in which of them they take."""
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number, name in enumerate(("X.npy", "y.npy", "2.npy")):
+            content = io.BytesIO()
+            np.save(content, np.full(10, number))
+            archive.writestr(second.replace("X", "_") if number == 2 else name, content.getvalue())
+    path.write_bytes(path.read_bytes().replace(second.replace("X", "_").encode(), second.encode()))
+    with pytest.raises(ValueError, match="two arrays are called 'X'"):
+        read_arrays(path)
+    with pytest.raises(DataError, match="two arrays are called 'X'"):
         read_npz(path)
 
 

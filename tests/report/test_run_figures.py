@@ -3,6 +3,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 from made_records import Made, identified
 from matplotlib import pyplot as plt
 from matplotlib.text import Text
@@ -99,6 +100,19 @@ def test_tsne_shows_the_networks_there_are_and_names_the_others(grid, capsys, tm
     records = Store("runs").records().values()
     accuracy = next(r.accuracy for r in records if "AGCE" in r.loss and r.noise != "none")
     assert f"symmetric:0.4: {accuracy:.1%}" in (tmp_path / "tsne.svg").read_text()
+
+
+@pytest.mark.parametrize(("part", "factor"), [("head.weight", -1), ("body.2.weight", 1e39)])
+def test_a_network_that_is_not_the_records_is_refused(grid, capsys, tmp_path, part, factor):
+    train(grid, save=True, only=lambda cell: cell.row == "AGCE" and cell.noise == "none")
+    (path,) = tmp_path.glob("runs/*.model.pt")
+    content = torch.load(path)
+    content["network"][part].mul_(factor).clamp_(-3e38, 3e38)  # a finite number
+    torch.save(content, path)
+    code, _, err = figure(capsys, "tsne")
+    assert code == 2
+    assert f"{path.name}: not the network of its record: " in err
+    assert len(err.splitlines()) == 1
 
 
 def test_noise_that_is_not_the_records_is_refused(grid, capsys):

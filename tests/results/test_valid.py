@@ -55,7 +55,7 @@ DAMAGES = {
 }  # fmt: skip
 EPOCH = {
     "number": [0, 2, "1", None],
-    "lr": [-1, "x", None],
+    "lr": [-1, "x", None, 1e300, 0.5, VALUES["recipe"]["lr"] * 1.001],
     "loss": [float("nan"), "1", None],
     "test_accuracy": [*NUMBERS, 0.6500001],
     "train_accuracy": [*NUMBERS, 0.9, 0, 0.05],
@@ -93,6 +93,14 @@ def test_an_impossible_record_is_refused(name, values):
     with pytest.raises(DataError) as error:
         Record.from_dict(values)
     assert len(str(error.value).splitlines()) == 1
+
+
+def test_a_recipe_of_endless_epochs_takes_neither_time_nor_memory():
+    recipe = Recipe.from_dict(VALUES["recipe"] | {"epochs": 10**9, "schedule": "constant"})
+    values = VALUES | {"recipe": recipe.to_dict(), "recipe_hash": recipe.hash}
+    values["identity"] = identity_of(values)
+    with pytest.raises(DataError, match="60 epochs of 1000000000"):
+        Record.from_dict(values)
 
 
 @pytest.mark.parametrize("encoder", ["", "lite0:" + "a" * 64 + ":128:"], ids=["pixels", "encoded"])

@@ -7,8 +7,9 @@ from tiny_runs import ONE, measured, tiny
 
 from noiseproof.errors import DataError
 from noiseproof.results import complete
-from noiseproof.results.run_files import forget_torn
-from noiseproof.train.checkpoint import load_checkpoint, read_tensors, restore, save_checkpoint
+from noiseproof.results.run_files import without_torn
+from noiseproof.train.checkpoint import load_checkpoint, restore, save_checkpoint
+from noiseproof.train.tensors import read_tensors
 
 CPU = torch.device("cpu")
 #: What a run keeps, with nothing in it.
@@ -117,8 +118,7 @@ def test_a_checkpoint_with_other_parts_is_one_line_and_run_again_by_a_grid(tmp_p
         torch.save(whole | change, path)
         with pytest.raises(DataError, match="not a checkpoint; --restart begins anew"):
             load_checkpoint(path, whole["identity"])
-        forget_torn(path, whole["identity"])
-        assert not path.exists()
+        assert without_torn(path, whole["identity"], path.exists) is False
         assert len(list(tmp_path.iterdir())) == number + 1  # each was set aside
 
 
@@ -151,7 +151,7 @@ def test_a_checkpoint_that_does_not_fit_is_one_line(tmp_path):
         {"history": [row | {"number": number} for number in range(1, 9)]},
     ):
         torch.save(whole | change, path)
-        with pytest.raises(DataError, match=r"checkpoint\.pt: does not fit the network") as error:
+        with pytest.raises(DataError, match=r"checkpoint\.pt: does not fit this run") as error:
             tiny(epochs=2).run(ONE, path)
         assert "\n" not in str(error.value)
 

@@ -7,7 +7,7 @@ from tiny_runs import ONE, TINY, measured, tiny, tiny_data
 
 from noiseproof import loss as read_loss
 from noiseproof.noise import stream
-from noiseproof.train.loop import learning_rate
+from noiseproof.train.schedule import learning_rate
 from noiseproof.train.streams import epoch_stream
 from noiseproof.train.together import run_together
 

@@ -27,6 +27,10 @@ from noiseproof.report.figures.tsne import Features
 from noiseproof.results import Record, Store, load_model
 from noiseproof.train import Experiment, prepare
 
+#: Of the test samples, so many more or less a saved network may have right than its record says:
+#: another processor rounds otherwise.
+_FEW, _OTHERWISE = 3, 0.02
+
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
@@ -221,16 +225,23 @@ def tsne(material: Material) -> Drawn:
 
 @torch.no_grad()
 def _features(material: Material, record: Record, noise: str) -> Features:
-    model = load_model(material.store.files(record).model)
+    path = material.store.files(record).model
+    model = load_model(path)
     if model.record.get("identity") != record.identity:
-        raise DataError(f"{material.store.files(record).model}: the network of another run")
+        raise DataError(f"{path}: the network of another run")
     test = material.experiment(record, noise).test
     if not isinstance(test, Dataset):
         raise DataError(f"{record.dataset} is too large for this figure")
     inputs = torch.split(test.inputs, 500)
     values = torch.cat([model.network.features(model.pipeline(part)) for part in inputs])
-    right = (model.network.head(values).argmax(1) == test.labels).double().mean()
-    return Features(np.asarray(values), np.asarray(test.labels), float(right))
+    right = int((model.network.head(values).argmax(1) == test.labels).sum())
+    expected = round((record.accuracy or 0) * len(test))
+    if not values.isfinite().all() or abs(right - expected) > _FEW + _OTHERWISE * len(test):
+        raise DataError(
+            f"{path}: not the network of its record: {right:,} of {len(test):,} are right, where "
+            f"the record has {expected:,}; remove both"
+        )
+    return Features(np.asarray(values), np.asarray(test.labels), right / len(test))
 
 
 def _need_curves(material: Material) -> None:

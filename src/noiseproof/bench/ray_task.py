@@ -3,6 +3,7 @@
 import os
 import platform
 import shutil
+import stat
 import tempfile
 import time
 from contextlib import suppress
@@ -15,7 +16,7 @@ from noiseproof.bench.engine import Settings
 from noiseproof.bench.run_cell import run_cell
 from noiseproof.bench.scheduler import PATIENCE, Broken, Mistake, News
 from noiseproof.bench.worker import explain
-from noiseproof.errors import LockedError
+from noiseproof.errors import DataError, LockedError
 from noiseproof.results import Record, Store
 from noiseproof.train import Epoch
 from noiseproof.train.progress import Watcher
@@ -42,6 +43,7 @@ def work(cell: Cell, settings: Settings, folder: str, post: Any) -> Product | Mi
     """
     out = Path(tempfile.gettempdir()) / folder / cell.key[:20]
     try:
+        _make_own(out.parent)
         record = _run_alone(cell, out, settings, Sender(post, cell.key) if post else None)
         model = Store(out).files(record).model
         product = Product(record, model.read_bytes() if model.exists() else None)
@@ -53,6 +55,16 @@ def work(cell: Cell, settings: Settings, folder: str, post: Any) -> Product | Mi
     with suppress(OSError):  # other cells are at work there
         out.parent.rmdir()
     return product
+
+
+def _make_own(folder: Path) -> None:
+    """Make a folder that nobody else writes to: a record or a checkpoint in it is believed."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()  # its name can be known before, and others have the same /tmp
+    user = getattr(os, "geteuid", lambda: found.st_uid)()  # Windows has a /tmp for each user
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != user:
+        raise DataError(f"{folder} is not this user's folder; remove it, or set TMPDIR")
+    folder.chmod(0o700)
 
 
 def _run_alone(cell: Cell, out: Path, settings: Settings, watch: Watcher | None) -> Record:

@@ -9,7 +9,7 @@ from noiseproof.bench.stack import Stack
 from noiseproof.errors import DataError
 from noiseproof.results import Record, RunFiles, complete, complete_together
 from noiseproof.results.key import experiment_key
-from noiseproof.results.run_files import forget_torn
+from noiseproof.results.run_files import without_torn
 from noiseproof.train import Experiment, Machine, pick_device, prepare
 from noiseproof.train.progress import Watcher
 
@@ -20,8 +20,12 @@ def run_cell(cell: Cell, out: Path, settings: Settings, watch: Watcher | None = 
     The data set stays in memory for the next cell. It takes one thread: cells run side by side.
     """
     experiment = _experiment(cell, settings)
-    forget_torn(RunFiles.of(out, experiment).checkpoint, experiment.identity)
-    return complete(experiment, out, _machine(settings), watch, save=settings.save)
+    checkpoint, machine = RunFiles.of(out, experiment).checkpoint, _machine(settings)
+    return without_torn(
+        checkpoint,
+        experiment.identity,
+        lambda: complete(experiment, out, machine, watch, save=settings.save),
+    )
 
 
 def run_stack(

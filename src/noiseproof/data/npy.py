@@ -3,6 +3,7 @@
 import math
 import zipfile
 import zlib
+from collections import Counter
 from lzma import LZMAError
 from typing import IO
 
@@ -44,10 +45,14 @@ def check_array(stream: IO[bytes], size: int) -> None:
 def check_archive(archive: zipfile.ZipFile, size: int) -> None:
     """Raise an error if the arrays of an ``.npz`` of a size are said to be larger than it is.
 
-    Arrays that overlap are: a small file would be many large ones.
+    Arrays that overlap are: a small file would be many large ones. Of two arrays with one name,
+    nobody could tell which one is read.
     """
     if sum(part.compress_size for part in archive.infolist()) > size:
         raise ValueError("its arrays overlap")
+    names = Counter(part.filename.removesuffix(".npy") for part in archive.infolist())
+    if twice := next((name for name, count in names.items() if count > 1), None):
+        raise ValueError(f"two arrays are called {twice!r:.40}")
     for part in archive.infolist():
         with archive.open(part) as stream:
             check_array(stream, part.file_size)

@@ -8,7 +8,7 @@ from noiseproof.files import locked
 from noiseproof.results.key import experiment_key
 from noiseproof.results.model import save_model
 from noiseproof.results.record import Record
-from noiseproof.results.run_files import RunFiles, checkpoint_together, forget_torn, lock_file
+from noiseproof.results.run_files import RunFiles, checkpoint_together, lock_file, without_torn
 from noiseproof.train import Experiment, Machine
 from noiseproof.train.progress import Watcher
 from noiseproof.train.together import identity_together, run_together
@@ -94,8 +94,9 @@ def complete_together(
         found = [own.finished() for own in files]
         if all(r and _is_whole(r, own, save) for r, own in zip(found, files, strict=True)):
             return [record for record in found if record]
-        forget_torn(checkpoint, identity)
-        trained = run_together(experiments, machine, checkpoint, watch)
+        trained = without_torn(
+            checkpoint, identity, lambda: run_together(experiments, machine, checkpoint, watch)
+        )
         records = []
         for one, own, (outcome, network) in zip(experiments, files, trained, strict=True):
             record = Record.of(one, outcome, machine)

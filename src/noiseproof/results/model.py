@@ -14,8 +14,8 @@ from noiseproof.errors import DataError
 from noiseproof.results.record import Record
 from noiseproof.train import Experiment, Recipe
 from noiseproof.train.augment import Pipeline
-from noiseproof.train.checkpoint import State, read_tensors, write_tensors
 from noiseproof.train.meter import are_numbers
+from noiseproof.train.tensors import State, read_tensors, write_tensors
 
 SCHEMA = 1
 
@@ -81,6 +81,9 @@ def load_model(path: Path) -> Model:
 def _read(content: State, size: int) -> Model:
     recipe = Record.from_dict(content["record"]).recipe
     shape, classes, weights = content["shape"], content["classes"], content["network"]
+    constants = [content["mean"], content["std"]]
+    _expect(all(isinstance(value, list) for value in (shape, classes, *constants)), "lists")
+    _expect(all(isinstance(name, str) for name in classes), "the names of classes")
     _check_size(recipe, shape, len(classes), weights, size)
     network = models.build(
         recipe.network,
@@ -90,26 +93,32 @@ def _read(content: State, size: int) -> Model:
         hidden=recipe.hidden,
     )
     own = network.state_dict()
-    if any(value.dtype != own[name].dtype for name, value in weights.items()):
-        raise DataError("the weights are of other types")  # torch would convert them
+    # torch would convert other types.
+    _expect(
+        all(v.dtype == own[name].dtype for name, v in weights.items()), "weights in their types"
+    )
     network.load_state_dict(weights)
-    mean, std = ([float(value) for value in content[name]] for name in ("mean", "std"))
-    if not len(mean) == len(std) == shape[0] or min(std) <= 0:
-        raise DataError("expected a mean and a deviation for each channel or column")
+    mean, std = ([float(value) for value in values] for values in constants)
+    _expect(len(mean) == len(std) == shape[0], "a mean and a deviation for each channel or column")
+    _expect(min(std) > 0, "deviations above 0")
     pipeline = Pipeline((), mean, std, shape)
-    constants = {"mean": pipeline.mean, "std": pipeline.std}
-    if not are_numbers({**network.state_dict(), **constants}):
-        raise DataError("a number is not finite")
-    return Model(network.eval(), pipeline, tuple(map(str, classes)), recipe, content["record"])
+    numbers = network.state_dict() | {"mean": pipeline.mean, "std": pipeline.std}
+    _expect(are_numbers(numbers), "finite numbers")
+    return Model(network.eval(), pipeline, tuple(classes), recipe, content["record"])
+
+
+def _expect(fits: bool, what: str) -> None:
+    if not fits:
+        raise DataError(f"expected {what}")
 
 
 def _check_size(recipe: Recipe, shape: list[int], classes: int, weights: State, size: int) -> None:
     """Raise DataError for a network that would have far more weights than there are."""
     # Many weights can be made of one number in the file.
-    if sum(value.numel() * value.element_size() for value in weights.values()) > size:
-        raise DataError("the weights are larger than the file")
-    if len(weights["head.weight"]) != classes:
-        raise DataError("the network is of other classes")
+    stored = sum(value.numel() * value.element_size() for value in weights.values())
+    _expect(stored <= size, "weights that are in the file")
+    _expect(len(weights["head.weight"]) == classes, "a network of these classes")
+    _expect(len(shape) in (1, 3), "columns, or channels, rows and columns")
     widths = [math.prod(shape), *(recipe.hidden if recipe.network == "mlp" else ()), classes]
     dense = sum(a * b for a, b in itertools.pairwise(widths))
     there = sum(value.numel() for value in weights.values())

@@ -3,17 +3,19 @@
 import hashlib
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
+from typing import TypeVar
 
 from noiseproof.errors import DataError
 from noiseproof.results.key import experiment_place
 from noiseproof.results.plain import read_plain
 from noiseproof.results.record import Record
 from noiseproof.train import Experiment
-from noiseproof.train.checkpoint import load_checkpoint
+from noiseproof.train.checkpoint import UnfitError, load_checkpoint
 
 #: How the name of a record ends: ten digits of a hash.
 RECORD_NAME = re.compile(r"-([0-9a-f]{10})\.json$")
@@ -127,12 +129,23 @@ def set_aside(path: Path) -> Path:
     return place
 
 
-def forget_torn(checkpoint: Path, identity: str) -> None:
-    """Set aside a checkpoint that cannot be resumed: nobody restarts single cells by hand."""
+T = TypeVar("T")
+
+
+def without_torn(checkpoint: Path, identity: str, run: Callable[[], T]) -> T:
+    """Return what ``run`` returns, after a checkpoint that it cannot resume has been set aside.
+
+    Nobody restarts single cells by hand.
+    """
     try:
         load_checkpoint(checkpoint, identity)
     except (DataError, FileNotFoundError):
         set_aside(checkpoint)
+    try:
+        return run()
+    except UnfitError:
+        set_aside(checkpoint)
+        return run()
 
 
 def file_name(words: str, digits: str) -> str:

@@ -23,7 +23,8 @@ from noiseproof.results.run_files import (
     lock_file,
     set_aside,
 )
-from noiseproof.train.checkpoint import read_tensors
+from noiseproof.train.checkpoint import whose
+from noiseproof.train.tensors import read_tensors
 
 #: So many damaged records of a packed file are listed; then it is not read any further.
 WORST = 1000
@@ -179,8 +180,8 @@ class Store:
         self._identities.update(record.identity for record in more)
         for path in self.path.glob("*-at-once-*.checkpoint.pt"):
             with suppress(DataError, OSError):  # somebody else's
-                whose = str((read_tensors(path) or {}).get("identity", ""))
-                if path == checkpoint_together(self.path, whose) and self._has_all(whose):
+                identity = whose(read_tensors(path) or {})
+                if path == checkpoint_together(self.path, identity) and self._has_all(identity):
                     path.unlink(missing_ok=True)
         for path in self.path.glob("*.checkpoint.pt"):
             files = RunFiles(self.path, path.name.removesuffix(".checkpoint.pt"))

@@ -16,8 +16,11 @@ from noiseproof.results.key import fingerprint_of_pictures
 from noiseproof.train import Recipe
 from noiseproof.train.possible import (
     Checks,
+    Run,
+    check_count,
     check_epoch,
     check_fields,
+    check_history,
     is_count,
     is_positive,
     is_share,
@@ -37,8 +40,6 @@ _AT_MOST = ("asymmetric", "superclass")
 _EVEN = 0.8
 #: Standard deviations from it, and labels besides, at which a share is not believed.
 _FAR, _FEW = 6, 10
-#: Of a share, at most.
-_ROUNDING = 1e-9
 
 
 def _is_text(value: Any) -> bool:
@@ -92,7 +93,6 @@ def check_outcome(values: Mapping[str, Any], recipe: Recipe) -> None:
         recipe: the recipe among them.
     """
     history, failed = values["history"], values["status"] == "failed"
-    epochs = recipe.epochs
     if not isinstance(recipe.name, str) or values["recipe_hash"] != recipe.hash:
         raise DataError("the recipe is not the one its hash was made of")
     if recipe.network not in NETWORKS:
@@ -101,17 +101,10 @@ def check_outcome(values: Mapping[str, Any], recipe: Recipe) -> None:
         raise DataError("the identity is not that of this data, noise, loss, recipe and seed")
     if failed != bool(values["failure"]):
         raise DataError(f"status {values['status']!r} with failure {values['failure']!r}")
-    # A run that held samples back is measured after its last epoch alone.
-    expected = [epochs] if recipe.held_out else list(range(1, epochs + 1))
-    numbers = [row["number"] for row in history]
-    if numbers != expected[: len(numbers)] or (not failed and numbers != expected):
-        raise DataError(_say_epochs(numbers, expected, epochs))
-    if bool(recipe.held_out) != any(row.get("held_out") is not None for row in history) and history:
-        raise DataError("a share of held-out labels, but none were held out, or the reverse")
     _check_samples(values, recipe)
     _check_noise(values, recipe)
-    for row in history:
-        _check_shares(row, values, recipe)
+    run = Run(recipe, values["train_samples"], values["test_samples"], values["noise_rate"])
+    check_history(history, run, whole=not failed)
     if not math.isclose(values["seconds"], math.fsum(row["seconds"] for row in history)):
         raise DataError(f"seconds is {values['seconds']}, which is not the sum of the epochs'")
     best = max(history, key=lambda row: row["test_accuracy"], default=None)
@@ -146,7 +139,7 @@ def _check_noise(values: Mapping[str, Any], recipe: Recipe) -> None:
     kind, _, rest = noise.partition(":")
     if values["matrix"] and kind != "matrix":
         raise DataError(f"the hash of a matrix, but the noise is {short(noise)}")
-    _check_count("noise_rate", rate, samples)
+    check_count("noise_rate", rate, samples)
     if kind not in ("none", _TRUNCATED, *_BY_RATE, *_AT_MOST):
         return
     try:
@@ -177,43 +170,6 @@ def _mean_rate(noise: str, dataset: str) -> float:
     except NoiseError as error:
         raise DataError(str(error)) from None
     return 0.0 if transition is None else transition.rate
-
-
-def _check_shares(row: Mapping[str, Any], values: Mapping[str, Any], recipe: Recipe) -> None:
-    """Raise DataError for shares of an epoch that no count of samples gives."""
-    where = f" in epoch {row['number']}"
-    _check_count("test_accuracy", row["test_accuracy"], values["test_samples"], where)
-    _check_count("held_out", row.get("held_out") or 0, recipe.held_out, where)
-    right, wrong, recovered = (row[n] for n in ("clean_part", "corrupted_part", "recovered"))
-    if (wrong is None) != (recovered is None) or (wrong is not None and not values["noise_rate"]):
-        raise DataError(f"shares of wrong labels where there are none{where}, or the reverse")
-    parts = [part for part in (right, wrong) if part is not None]
-    mean = row["train_accuracy"]
-    if (mean is None) != (not parts) or (
-        parts and not min(parts) - _ROUNDING <= mean <= max(parts) + _ROUNDING
-    ):
-        raise DataError(f"train_accuracy is {mean}{where}, which is not between its parts")
-    samples = values["train_samples"]
-    rest = samples % recipe.batch  # the last batch may be too small to train on
-    if mean is not None:
-        together = (1 - values["noise_rate"]) * (right or 0) + values["noise_rate"] * (wrong or 0)
-        if abs(mean - together) > rest / samples + _ROUNDING:
-            raise DataError(f"train_accuracy is {mean}{where}, and by its parts {together}")
-    if (wrong or 0) + (recovered or 0) > 1 + _ROUNDING:
-        raise DataError(f"corrupted_part and recovered are more than all{where}")
-
-
-def _check_count(name: str, share: float, samples: int, where: str = "") -> None:
-    count = share * samples
-    if abs(count - round(count)) > _ROUNDING * max(1, samples):
-        raise DataError(f"{name} is {share}{where}, which is no share of {samples} samples")
-
-
-def _say_epochs(numbers: list[int], expected: list[int], epochs: int) -> str:
-    for place, (number, wanted) in enumerate(zip(numbers, expected, strict=False), start=1):
-        if number != wanted:
-            return f"epoch {place} is called {number}"
-    return f"{len(numbers)} epochs of {epochs}"
 
 
 def identity_of(values: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from noiseproof.noise.corruption import human_corruption
 from noiseproof.noise.spec import HumanNoise, InstanceNoise
 from noiseproof.train.augment import Pipeline
 from noiseproof.train.batches import check_batch, open_batches
-from noiseproof.train.checkpoint import State, UnfitError, load_checkpoint, save_checkpoint
+from noiseproof.train.checkpoint import UnfitError, load_checkpoint, save_checkpoint
 from noiseproof.train.loop import Job, fit
 from noiseproof.train.machine import Machine, default_threads
 from noiseproof.train.method import make_method
@@ -28,6 +28,7 @@ from noiseproof.train.progress import Watcher
 from noiseproof.train.recipe import Recipe
 from noiseproof.train.streams import torch_generator
 from noiseproof.train.subset import Data, features, hold_out, positions, split, subset
+from noiseproof.train.tensors import State
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,7 @@
 """The training loop, to be read from top to bottom."""
 
-import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +9,17 @@ import torch
 from torch import Tensor, nn
 
 from noiseproof.train.batches import Batches
-from noiseproof.train.checkpoint import State, UnfitError, restore, restoring
+from noiseproof.train.checkpoint import restore, restore_scaler, restoring
 from noiseproof.train.machine import DTYPES, Machine
 from noiseproof.train.meter import Meter, are_numbers
 from noiseproof.train.method import Method
 from noiseproof.train.outcome import Epoch, Outcome, shares
+from noiseproof.train.possible import Run, check_history
 from noiseproof.train.progress import Watcher
 from noiseproof.train.recipe import Recipe
+from noiseproof.train.schedule import learning_rate
 from noiseproof.train.streams import epoch_stream, torch_generator
+from noiseproof.train.tensors import State
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,13 @@ class Job:
     held: Batches | None = None
     held_given: Tensor | None = None
 
+    def resumed(self, rows: Sequence[Mapping[str, Any]]) -> list[Epoch]:
+        """Return the epochs in a checkpoint; raise DataError for those no such run has."""
+        wrong = int((self.given != self.true).sum())
+        samples = len(self.given), len(self.answers)
+        check_history(rows, Run(self.recipe, *samples, wrong / samples[0]), whole=False)
+        return [Epoch(**row) for row in rows]
+
 
 def fit(job: Job, state: State | None, save: Callable[[State], None], watch: Watcher) -> Outcome:
     """Train, and return what happened.
@@ -78,10 +87,8 @@ def fit(job: Job, state: State | None, save: Callable[[State], None], watch: Wat
     if state is not None:
         with restoring():
             restore(job.network, state["network"], optimiser, state["optimiser"])
-            scaler.load_state_dict(state["scaler"])
-        history = [Epoch(**row) for row in state["history"]]
-        if len(history) > recipe.epochs:
-            raise UnfitError
+            restore_scaler(scaler, state["scaler"])
+            history = job.resumed(state["history"])
 
     for epoch in range(len(history), recipe.epochs):
         started = time.perf_counter()
@@ -140,18 +147,6 @@ def fit(job: Job, state: State | None, save: Callable[[State], None], watch: Wat
         )
         watch.epoch(row)
     return Outcome(tuple(history))
-
-
-def learning_rate(recipe: Recipe, epoch: int) -> float:
-    """Return the learning rate of an epoch, counted from 0.
-
-    >>> cosine = Recipe(network="mlp", epochs=4, lr=0.1)
-    >>> [round(learning_rate(cosine, epoch), 4) for epoch in range(4)]
-    [0.1, 0.0854, 0.05, 0.0146]
-    """
-    if recipe.schedule == "cosine":
-        return recipe.lr * (1 + math.cos(math.pi * epoch / recipe.epochs)) / 2
-    return recipe.lr * (recipe.decay**epoch if recipe.schedule == "exponential" else 1)
 
 
 def autocast(machine: Machine, recipe: Recipe) -> Any:

@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from numbers import Integral, Real
 from sys import float_info
@@ -120,6 +121,13 @@ class Recipe:
             if not least <= value <= most:
                 limit = f"<= {most:g}" if most < value < float("inf") else f">= {least}"
                 raise ParameterError(f"expected {field} {limit}, got {value}")
+        if (
+            self.decay > 1
+            and (self.epochs - 1) * math.log10(self.decay) > float_info.max_10_exp - 1
+        ):
+            raise ParameterError(
+                f"a learning rate that grows by {self.decay:g} each epoch is soon no number"
+            )
         if self.momentum >= 1:
             raise ParameterError(f"expected momentum < 1, got {self.momentum}")
         if len(self.hidden) > DEEPEST:

@@ -23,7 +23,6 @@ from noiseproof.models.network import Network
 from noiseproof.models.stack import DenseStack
 from noiseproof.train.batches import Batches
 from noiseproof.train.checkpoint import (
-    State,
     UnfitError,
     load_checkpoint,
     restore,
@@ -31,13 +30,15 @@ from noiseproof.train.checkpoint import (
     save_checkpoint,
 )
 from noiseproof.train.experiment import Experiment
-from noiseproof.train.loop import Job, learning_rate
+from noiseproof.train.loop import Job
 from noiseproof.train.machine import Machine
 from noiseproof.train.meter import are_numbers
 from noiseproof.train.method import Method, Term
 from noiseproof.train.outcome import Epoch, Outcome, shares
 from noiseproof.train.progress import Watcher
+from noiseproof.train.schedule import learning_rate
 from noiseproof.train.streams import epoch_stream, torch_generator
+from noiseproof.train.tensors import State
 
 #: The networks that can be trained together.
 NETWORKS = ("linear", "mlp")
@@ -125,12 +126,14 @@ def fit_together(
     failures, histories = [""] * len(jobs), [list[Epoch]() for _ in jobs]
     if state is not None:
         with restoring():
-            failures = list(state["failures"])
-            finite = not any(failures)
-            restore(stack, state["stack"], optimiser, state["optimiser"], finite)
-        histories = [[Epoch(**row) for row in rows] for rows in state["history"]]
-        if len(histories) != len(jobs) or max(map(len, histories)) > recipe.epochs:
-            raise UnfitError
+            failures, found = state["failures"], state["history"]
+            alive = [index for index, why in enumerate(failures) if why == ""]
+            restore(stack, state["stack"], optimiser, state["optimiser"], alive)
+            histories = [job.resumed(rows) for job, rows in zip(jobs, found, strict=True)]
+            done = {len(histories[index]) for index in alive}
+            words = isinstance(failures, list) and all(isinstance(why, str) for why in failures)
+            if not words or len(failures) != len(jobs) or done != {max(map(len, histories))}:
+                raise UnfitError
 
     spent = 0.0  # in epochs that are not measured
     for epoch in range(max(map(len, histories)), recipe.epochs):
