@@ -170,6 +170,23 @@ def remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
+def not_removable(folder: Path) -> Path | None:
+    """Return a folder, itself or below, that :func:`remove` could not empty; None without any."""
+    for root, folders, names in os.walk(folder):
+        if (folders or names) and not _may_empty(root):
+            return Path(root)
+    return None
+
+
+def _may_empty(folder: str) -> bool:
+    if not hasattr(os, "geteuid"):  # Windows
+        return True
+    effective = os.access in os.supports_effective_ids
+    return os.stat(folder).st_uid == os.geteuid() or os.access(
+        folder, os.W_OK | os.X_OK, effective_ids=effective
+    )
+
+
 def _loosen(folder: Path) -> None:
     """Let the owner write to a folder and those below it."""
     folder.chmod(0o700)
