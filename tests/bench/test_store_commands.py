@@ -4,6 +4,7 @@ import errno
 import json
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from made_records import fill, identified, made
@@ -188,6 +189,27 @@ def test_a_damaged_pack_is_not_replaced_by_what_is_left_of_it(store, capsys):
     assert "torn" in err
     assert "choose another --out" in err
     assert run(capsys, *again[:-2], "elsewhere")[0] == 0
+
+
+def test_a_pack_is_not_replaced_by_the_records_that_can_be_read(store, capsys, monkeypatch):
+    pack = ["pack", "digits-symmetric", "--store", "runs", "--force", "--out"]
+    assert run(capsys, *pack, "packed")[0] == 0
+    (path,) = (store.path.parent / "packed").iterdir()
+    before, unreadable = path.read_bytes(), next(store.path.glob("*.json"))
+    real = os.open
+
+    def fails(file, *rest, **options):
+        if file == Path("runs", unreadable.name):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(file))
+        return real(file, *rest, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", fails)
+        code, out, err = run(capsys, *pack, "packed")
+    assert (code, out, path.read_bytes()) == (2, "", before)
+    assert f"{unreadable.name}: Input/output error" in err
+    assert "may have what cannot be read of runs; choose another --out" in err
+    assert run(capsys, *pack, "packed")[0] == 0
 
 
 def test_a_pack_is_not_replaced_by_fewer_records(store, capsys, tmp_path):

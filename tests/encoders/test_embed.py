@@ -1,9 +1,11 @@
 """Many inputs: the cache, interrupted work, pictures that cannot be read, progress."""
 
+import errno
 import json
 import os
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -187,11 +189,27 @@ def test_a_pipe_in_the_cache_is_not_waited_for():
     assert cache.held()
 
 
-def test_a_disk_that_takes_nothing_is_no_obstacle(monkeypatch):
-    def full(*_):
-        raise FileError("cannot write: no space left on device")
+@pytest.mark.parametrize("why", ["full", "locked", "a file", "too long a name"])
+def test_a_cache_that_cannot_be_used_is_no_obstacle(monkeypatch, tmp_path, why):
+    place = tmp_path / ("x" * 300 if why == "too long a name" else "cache")
+    monkeypatch.setenv("NOISEPROOF_CACHE", str(place))
+    if why == "a file":
+        place.touch()
+    if why == "full":
 
-    monkeypatch.setattr(files, "write", full)
+        def full(*_):
+            raise FileError("cannot write: no space left on device")
+
+        monkeypatch.setattr(files, "write", full)
+    if why == "locked":  # whoever tests as root may look anywhere
+        real = Path.stat
+
+        def stat(path, **options):
+            if path.is_relative_to(place):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+            return real(path, **options)
+
+        monkeypatch.setattr(Path, "stat", stat)
     encoder = Counting()
     assert (embed(encoder, Texts(TEXT)).values == WANTED).all()
     embed(encoder, Texts(TEXT))

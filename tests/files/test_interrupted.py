@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -77,3 +78,47 @@ def test_no_old_description_beside_new_data_nor_old_data_without(
         found.add((content(out), content(about)))
     assert line > 200
     assert found == {("old", "old"), ("new", None), ("new", "new")}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("call", ["open", "mkdir", "fsync", "chmod", "link", "rename", "replace"])
+@pytest.mark.parametrize("kind", ["file", "new file", "folder"])
+def test_a_signal_that_comes_during_a_call_leaves_no_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, call: str
+) -> None:
+    # Python handles a signal once the call of the system is over: what it made is there.
+    place, real = tmp_path / "place", getattr(os, call)
+
+    def write(text: str) -> None:
+        if kind == "folder":
+            with files.replacing(place / "out", force=True) as made:
+                (made / "data").write_text(text)
+        else:
+            files.write(place / "out", text, force=kind == "file")
+
+    at = 1
+    while True:
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        if kind != "new file":
+            write("old")
+        calls = 0
+
+        def interrupted(*arguments: Any, at: int = at, **options: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            result = real(*arguments, **options)
+            if calls == at:
+                raise KeyboardInterrupt
+            return result
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, interrupted)
+            with suppress(KeyboardInterrupt):
+                write("new")
+        if calls < at:
+            break
+        assert set(os.listdir(place)) <= {"out"}
+        assert content(place / "out") in ({None, "new"} if kind == "new file" else {"old", "new"})
+        at += 1

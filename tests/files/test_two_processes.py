@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -220,4 +222,43 @@ def test_an_old_folder_that_may_not_be_written_to_leaves_nothing(tmp_path: Path)
         remove(place)
     finally:
         os.seteuid(user)
+    assert not place.exists()
+
+
+@contextmanager
+def nobody() -> Iterator[None]:
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="two users are needed")
+@pytest.mark.parametrize("theirs", ["out", "out/sub"])
+def test_a_folder_of_another_user_is_replaced_only_if_all_of_it_can_go(theirs: str) -> None:
+    place = Path(tempfile.mkdtemp(dir="/tmp"))
+
+    def write(text: str) -> None:
+        with files.replacing(place / "out", force=True) as made:
+            (made / "sub").mkdir()
+            (made / "sub" / "data").write_text(text)
+
+    def state() -> tuple[str, list[str]]:
+        return (place / "out" / "sub" / "data").read_text(), os.listdir(place)
+
+    write("old")
+    for each in (place, place / "out", place / "out" / "sub"):
+        os.chown(each, 0 if each == place / theirs else 65534, -1)
+    with nobody():
+        with pytest.raises(ParameterError, match=f"{theirs} belongs to another user"):
+            files.check_folder(place / "out", force=True)
+        with pytest.raises(ParameterError, match=f"{theirs} belongs to another user"):
+            write("new")
+        assert state() == ("old", ["out"])
+    (place / theirs).chmod(0o777)
+    with nobody():
+        write("new")
+        assert state() == ("new", ["out"])
+        remove(place)
     assert not place.exists()

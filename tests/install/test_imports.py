@@ -32,7 +32,7 @@ def third_party(tree):
         else:
             continue
         for name in names:
-            top = "tensorboard" if name == "torch.utils.tensorboard" else name.split(".")[0]
+            top = name.split(".")[0]
             if top not in {*sys.stdlib_module_names, "noiseproof", *CORE}:
                 yield node.lineno, top
 

@@ -1,4 +1,6 @@
 import json
+import os
+from pathlib import Path
 
 import pytest
 from tiny_runs import write_npz
@@ -121,12 +123,45 @@ def test_a_failed_run_says_so(capsys, tmp_path, data):
     assert "step" in record["failure"]
 
 
-def test_tensorboard(capsys, tmp_path, data):
+@pytest.mark.parametrize("name", [b"board", b"new/board", b"caf\xe9"])
+def test_tensorboard(capsys, tmp_path, data, name):
     pytest.importorskip("tensorboard")
-    board = tmp_path / "board"
-    command = ("train", data, "--loss", "CE", "--network", "linear", "--epochs", 1, "--quiet")
+    from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+
+    board = tmp_path / os.fsdecode(name)
+    command = ("train", data, "--loss", "CE", "--network", "linear", "--epochs", 2, "--quiet")
     assert run(capsys, *command, "--tensorboard", board, "--out", tmp_path / "runs", *QUICK)[0] == 0
-    assert any("tfevents" in path.name for path in board.iterdir())
+    (path,) = board.iterdir()
+    assert path.name.startswith("events.out.tfevents.")
+    read = path.rename(tmp_path / path.name)  # TensorBoard's reader wants UTF-8
+    points = [(e.step, v.tag) for e in EventFileLoader(str(read)).Load() for v in e.summary.value]
+    assert {(1, "loss"), (2, "loss"), (1, "test_accuracy"), (2, "test_accuracy")} <= set(points)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is needed")
+@pytest.mark.parametrize("full_from", [1, 2])
+def test_a_full_disk_for_tensorboard_is_one_line(capsys, tmp_path, data, monkeypatch, full_from):
+    pytest.importorskip("tensorboard")
+    from noiseproof.train.progress import TensorBoard
+
+    write, count = TensorBoard._write, 0
+
+    def fails(board, event):
+        nonlocal count
+        count += 1
+        if count == full_from:
+            board.path.unlink(missing_ok=True)
+            board.path.symlink_to("/dev/full")
+        write(board, event)
+
+    monkeypatch.setattr(TensorBoard, "_write", fails)
+    command = ("train", data, "--loss", "CE", "--network", "linear", "--epochs", 2, "--quiet")
+    places = ("--tensorboard", tmp_path / "board", "--out", tmp_path / "runs")
+    code, out, err = run(capsys, *command, *places, *QUICK)
+    assert (code, out) == (2, "")
+    (line,) = err.splitlines()
+    assert line.startswith(f"noiseproof: cannot write {tmp_path / 'board'}")
+    assert line.endswith("no space left on device")
 
 
 def test_data_commands(capsys, tmp_path):

@@ -44,8 +44,10 @@ def pack_grid(grid: Grid, store: Store, folder: Path, force: bool = False) -> Pa
     store.judge(found)
     if disputes := [d for d in store.disputes.values() if d.place in places]:
         raise DataError(f"{count(len(disputes), 'disputed cell')} of {grid.name}: {disputes[0]}")
-    if store.damaged and path.exists() and path.resolve().is_relative_to(store.path.resolve()):
-        raise DataError(f"{path} is in a store with damage; choose another --out")
+    if store.damaged and path.exists():
+        raise DataError(
+            f"{path} may have what cannot be read of {store.path}; choose another --out"
+        )
     own = {f.record.key: f for f in reversed(found) if f.record.place in places}
     others = [f for f in found if f.record.key not in own]
     kept = {f.record.key for f in others if f.path.resolve() != path.resolve()}

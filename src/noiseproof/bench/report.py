@@ -9,6 +9,7 @@ from noiseproof.bench.grid import Grid
 from noiseproof.bench.leaderboard import Board, board
 from noiseproof.bench.section import Section
 from noiseproof.bench.selection import WHOLE, Selection
+from noiseproof.bench.words import count
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.progress import SILENT, Progress
 from noiseproof.report import page
@@ -38,10 +39,10 @@ class Contents:
     def __str__(self) -> str:
         """Return the counts in words."""
         counts = [section.collected.counts for section in self.sections]
-        grids = "1 grid" if len(counts) == 1 else f"{len(counts)} grids"
-        words = f"{grids}, {sum(count['done'] for count in counts):,} runs done"
+        done = sum(each["done"] for each in counts)
+        words = f"{count(len(counts), 'grid')}, {count(done, 'run')} done"
         for name in ("missing", "failed", "disputed"):
-            if number := sum(count[name] for count in counts):
+            if number := sum(each[name] for each in counts):
                 words += f", {number:,} {name}"
         return words + (f", {len(self.others):,} of no grid" if self.others else "")
 

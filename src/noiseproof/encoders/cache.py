@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from noiseproof import files
 from noiseproof.data.npy import UNREADABLE, check_array
 from noiseproof.encoders.encoder import TEXTS, Identity
-from noiseproof.errors import DataError, FileError, ParameterError
+from noiseproof.errors import DataError, ParameterError
 from noiseproof.extras import need
 
 #: Bytes of a key: the start of a SHA-256.
@@ -110,7 +110,7 @@ class Cache:
             if not about.exists():
                 files.write(about, json.dumps(asdict(self.identity), indent=1) + "\n")
             files.write(self.folder / f"{_name(hashlib.sha256(whole))}.npy", whole)
-        except FileError:
+        except OSError:  # a FileError, or the folder may not even be looked into
             _unwritten.setdefault(self.folder, {}).update(zip(keys, values, strict=True))
 
     def _read(self, path: Path, dtype: Any, which: int, width: int) -> Any:
@@ -218,6 +218,9 @@ def _known(folder: Path) -> Iterator[tuple[os.stat_result, Path]]:
 
 
 def _chunks(folder: Path) -> list[Path]:
-    """Return the files of embeddings in a folder."""
-    found = (path for path in folder.glob("*.npy") if FILE.fullmatch(path.name))
-    return sorted(path for path in found if path.is_file())  # a pipe would be waited for
+    """Return the files of embeddings in a folder; none where it may not be looked into."""
+    try:
+        found = (path for path in folder.glob("*.npy") if FILE.fullmatch(path.name))
+        return sorted(path for path in found if path.is_file())  # a pipe would be waited for
+    except OSError:
+        return []

@@ -26,7 +26,7 @@ from noiseproof.files.destination import check_file, check_folder, check_name
 from noiseproof.files.folder import replacing
 from noiseproof.files.lock import is_locked, locked
 from noiseproof.files.manifest import MANIFEST, not_ours, write_manifest
-from noiseproof.files.part import explained
+from noiseproof.files.part import explained, make_folder
 from noiseproof.files.single import write, writing
 from noiseproof.files.source import below, check_plain, mode_of
 from noiseproof.files.unchanged import stamp, unchanged
@@ -41,6 +41,7 @@ __all__ = [
     "explained",
     "is_locked",
     "locked",
+    "make_folder",
     "mode_of",
     "not_ours",
     "replacing",

@@ -8,7 +8,7 @@ from pathlib import Path
 from noiseproof.errors import ParameterError
 from noiseproof.files.hold import held
 from noiseproof.files.manifest import not_ours
-from noiseproof.files.part import explained, put_back
+from noiseproof.files.part import explained, not_removable, put_back
 
 #: So many names of files are told.
 _TOLD = 3
@@ -69,13 +69,22 @@ def check_kind(path: Path, force: bool) -> None:
 
 
 def check_ours(folder: Path, name: Path) -> None:
-    """Raise ParameterError where ``folder``, known as ``name``, holds files of somebody else."""
+    """Raise ParameterError where ``folder``, known as ``name``, holds files of somebody else.
+
+    Or where it could be replaced, but the old one not removed.
+    """
     others = not_ours(folder)
     if others:
         more = f" and {len(others) - _TOLD} more" if len(others) > _TOLD else ""
         raise ParameterError(
             f"{name} holds files that noiseproof did not write, or that were changed since: "
             f"{', '.join(others[:_TOLD])}{more}; move them away, or choose another folder"
+        )
+    if (stuck := not_removable(folder)) is not None:
+        where = name / stuck.relative_to(folder)
+        raise ParameterError(
+            f"{where} belongs to another user, and what is in it cannot be removed; "
+            "choose another folder"
         )
 
 

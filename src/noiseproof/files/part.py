@@ -51,8 +51,10 @@ def part(path: Path, *, folder: bool = False) -> Iterator[tuple[Path, int]]:
     try:
         yield made, handle
     finally:
-        release(handle)
-        remove(made)
+        try:
+            release(handle)
+        finally:
+            remove(made)
 
 
 @contextmanager
@@ -105,18 +107,29 @@ def alone(path: Path) -> Iterator[None]:
 def _make(path: Path, folder: bool) -> tuple[Path, int]:
     while True:
         made = _new_name(path)
-        # The modes are those of any new file: the system takes the umask off.
-        if folder:
-            made.mkdir()
-            try:
-                handle = os.open(made, os.O_RDONLY)
-            except FileNotFoundError:
-                continue  # taken for a leftover before it could be held, as below
-        else:
-            handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        if hold(handle, made):
-            return made, handle
-        release(handle)
+        try:
+            handle = _open_new(made, folder)
+            if handle is not None and hold(handle, made):
+                return made, handle
+        except FileExistsError:  # it is somebody else's
+            raise
+        except BaseException:  # such as a signal, which may come once it is there
+            remove(made)
+            raise
+        if handle is not None:
+            release(handle)
+
+
+def _open_new(made: Path, folder: bool) -> int | None:
+    """Make a part and open it; return None if it was taken for a leftover before it was held."""
+    # The modes are those of any new file: the system takes the umask off.
+    if not folder:
+        return os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    made.mkdir()
+    try:
+        return os.open(made, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
 
 
 def put_back(path: Path) -> None:
@@ -159,7 +172,15 @@ def _leftovers(path: Path, unsure: bool = False) -> Iterator[Path]:
 
 
 def remove(path: Path) -> None:
-    """Remove a part, file or folder, as far as that can be done."""
+    """Remove a part, file or folder, as far as that can be done; a signal meanwhile waits."""
+    try:
+        _remove(path)
+    except KeyboardInterrupt:
+        _remove(path)
+        raise
+
+
+def _remove(path: Path) -> None:
     with suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
@@ -168,6 +189,23 @@ def remove(path: Path) -> None:
                 shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+
+
+def not_removable(folder: Path) -> Path | None:
+    """Return a folder, itself or below, that :func:`remove` could not empty; None without any."""
+    for root, folders, names in os.walk(folder):
+        if (folders or names) and not _may_empty(root):
+            return Path(root)
+    return None
+
+
+def _may_empty(folder: str) -> bool:
+    if not hasattr(os, "geteuid"):  # Windows
+        return True
+    effective = os.access in os.supports_effective_ids
+    return os.stat(folder).st_uid == os.geteuid() or os.access(
+        folder, os.W_OK | os.X_OK, effective_ids=effective
+    )
 
 
 def _loosen(folder: Path) -> None:

@@ -4,11 +4,14 @@ A :class:`Watcher` hears of the run itself, the numbers of each epoch included; 
 it goes through :mod:`noiseproof.progress`, as everywhere.
 """
 
+import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from noiseproof.extras import need
+from noiseproof.files import explained, make_folder
 from noiseproof.progress import Progress
 from noiseproof.train.outcome import Epoch
 
@@ -64,25 +67,41 @@ class Shown(Watcher):
 
 
 class TensorBoard(Watcher):
-    """Scalars for TensorBoard, a point an epoch."""
+    """Scalars for TensorBoard, a point an epoch.
+
+    TensorBoard's own writer is not used: it writes in a thread, which prints a traceback where the
+    disk is full, and it cannot write to a folder whose name is not UTF-8.
+    """
 
     def __init__(self, folder: Path) -> None:
-        """Open the folder of the run."""
+        """Begin a file in the folder of the run."""
         need("tensorboard", "tensorboard")
-        from torch.utils.tensorboard import SummaryWriter
+        from tensorboard.compat.proto.event_pb2 import Event
 
-        self.writer: Any = SummaryWriter(str(folder))
+        # As TensorBoard names its files: it shows those of a folder in the order of their names.
+        self.path = folder / f"events.out.tfevents.{time.time_ns()}.{os.getpid()}"
+        with explained(folder):
+            make_folder(folder)
+        self._write(Event(wall_time=time.time(), file_version="brain.Event:2"))
 
     def epoch(self, row: Epoch) -> None:
         """Write every number of the row."""
-        for name, value in row.to_dict().items():
-            if name != "number" and value is not None:
-                self.writer.add_scalar(name, value, row.number)
-        self.writer.flush()
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.compat.proto.summary_pb2 import Summary
 
-    def end(self) -> None:
-        """Close the files."""
-        self.writer.close()
+        points = [
+            Summary.Value(tag=name, simple_value=value)
+            for name, value in row.to_dict().items()
+            if name != "number" and value is not None
+        ]
+        summary = Summary(value=points)
+        self._write(Event(wall_time=time.time(), step=row.number, summary=summary))
+
+    def _write(self, event: Any) -> None:
+        from tensorboard.summary.writer.record_writer import RecordWriter
+
+        with explained(self.path), self.path.open("ab") as file:
+            RecordWriter(file).write(event.SerializeToString())
 
 
 class Watchers(Watcher):
