@@ -11,17 +11,15 @@ from numpy.typing import NDArray
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.prepare.amounts import Amounts
 from noiseproof.prepare.columns import Category, Column, Date, Number
+from noiseproof.prepare.dates import as_days, is_date, which_first
 from noiseproof.prepare.notes import Notes, shortlist
 from noiseproof.prepare.values import (
     DECORATED,
-    as_days,
     as_numbers,
     as_text,
     hashable,
     is_bytes,
-    is_date,
     is_gap,
-    which_first,
     with_gaps,
 )
 from noiseproof.prepare.words import Words, count_words
