@@ -47,6 +47,7 @@ class Number:
         low: numbers below it are far out of the range of the fit.
         high: numbers above it are.
         whole: how many values there were, where all were whole numbers; else 0.
+        words: what stood where there was no number, such as "not done"; they count as missing.
     """
 
     kind: ClassVar[str] = "number"
@@ -64,8 +65,10 @@ class Number:
     low: float = -LARGEST
     high: float = LARGEST
     whole: int = 0
+    words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "words", tuple(self.words))
         if self.mark not in NUMBERS:
             raise ValueError(f"mark: expected one of {' '.join(NUMBERS)}, got {self.mark!r}")
 
@@ -76,6 +79,7 @@ class Number:
         values: NDArray[np.float64],
         truth: float = 0.0,
         written: Amounts | None = None,
+        words: tuple[str, ...] = (),
     ) -> "Number":
         """Measure a column that has at least two different values."""
         present = values[np.isfinite(values)]
@@ -88,7 +92,7 @@ class Number:
         whole = len(present) if (present == np.floor(present)).all() else 0
         return cls(
             name, median, mean, std, spread, missing, infinite, truth, unit, mark, thousands, low,
-            high, whole,
+            high, whole, words,
         )  # fmt: skip
 
     @property
@@ -128,7 +132,7 @@ class Number:
     def fill(self, column: Any, out: Block, notes: Notes) -> None:
         """Write the features of a column into ``out`` (N, width); count what could not be read."""
         values = self.read(column)
-        absent, empty = ~np.isfinite(values), is_gap(column)
+        absent, empty = ~np.isfinite(values), is_gap(column, self.words)
         familiar = int(np.isinf(values).sum()) if self.infinite else 0
         values[absent] = self.median
         out[:, 0] = (_squashed(values, self.median, self.spread) - self.mean) / self.std
@@ -210,6 +214,7 @@ class Date:
         low: days before it are far out of the range of the fit.
         high: days after it are.
         impossible: the share of values that were no days, such as 0000-00-00.
+        words: what stood where there was no date, such as "pending"; they count as missing.
     """
 
     kind: ClassVar[str] = "date"
@@ -224,9 +229,15 @@ class Date:
     low: float = -LARGEST
     high: float = LARGEST
     impossible: float = 0.0
+    words: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", tuple(self.words))
 
     @classmethod
-    def learn(cls, name: str, column: Any, day_first: bool | None) -> "Date | None":
+    def learn(
+        cls, name: str, column: Any, day_first: bool | None, words: tuple[str, ...] = ()
+    ) -> "Date | None":
         """Measure a column of dates; None where none can be read."""
         days = as_days(column, day_first)
         present = days[np.isfinite(days)]
@@ -235,10 +246,11 @@ class Date:
         median, spread = _squashing(present)
         mean, std, low, high = _measured(present, median, spread)
         low, high = min(low, present.min() - DECADE), max(high, present.max() + DECADE)
-        missing, impossible = float(is_gap(column).mean()), float(is_impossible(column).mean())
+        missing = float(is_gap(column, words).mean())
         return cls(
-            name, mean, std, day_first, missing, median, spread, float(low), float(high), impossible
-        )
+            name, mean, std, day_first, missing, median, spread, float(low), float(high),
+            float(is_impossible(column).mean()), words,
+        )  # fmt: skip
 
     @property
     def features(self) -> list[str]:
@@ -260,7 +272,7 @@ class Date:
     def fill(self, column: Any, out: Block, notes: Notes) -> None:
         """Write the features of a column into ``out`` (N, width); count what could not be read."""
         days = as_days(column, self.day_first)
-        absent, empty = ~np.isfinite(days), is_gap(column)
+        absent, empty = ~np.isfinite(days), is_gap(column, self.words)
         days[absent] = self.median if self.spread else self.mean
         out[:, 0] = (_squashed(days, self.median, self.spread) - self.mean) / self.std
         for i, period in enumerate(self.CYCLES.values()):

@@ -1,5 +1,6 @@
 """The values of a column as numbers, as texts, as days."""
 
+from collections.abc import Collection
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
@@ -103,8 +104,12 @@ def _says_nothing(value: Any) -> bool:
     return isinstance(value, str) and value.strip() in NO_VALUE
 
 
-def is_gap(column: Any) -> NDArray[np.bool_]:
+def is_gap(column: Any, words: Collection[str] = ()) -> NDArray[np.bool_]:
     """Return where a column of numbers or dates has no value, or a mark such as ? for none.
+
+    Args:
+        column: of any type.
+        words: what else stands for no value in this column.
 
     >>> import pandas as pd
     >>> is_gap(pd.Series(["1.5", " ?", None, "n/a", "much"])).tolist()
@@ -113,7 +118,10 @@ def is_gap(column: Any) -> NDArray[np.bool_]:
     gap = column.isna().to_numpy(bool)
     if column.dtype.kind in "biufcmM":
         return np.asarray(gap)
-    marks = [isinstance(v, str) and v.strip().lower() in NO_NUMBER for v in column]
+    marks = [
+        isinstance(v, str) and (v.strip().lower() in NO_NUMBER or v.strip() in words)
+        for v in column
+    ]
     return np.asarray(gap | np.array(marks, dtype=bool))
 
 
