@@ -22,7 +22,7 @@ from noiseproof.prepare.values import (
     is_gap,
     with_gaps,
 )
-from noiseproof.prepare.words import Words, count_words
+from noiseproof.prepare.words import Words, count_words, has_shared_words
 from noiseproof.tables.decimal_commas import FEW_WORDS
 
 #: A category has a feature of its own if it is among this many most frequent ones ...
@@ -37,7 +37,7 @@ FURTHER, NUMBERS = 500, 50_000_000
 NAMES = 0.9
 #: What columns are called whose numbers tell rows apart; pandas writes its own without a name.
 NUMBERED = re.compile(r"(^|[_\W])(id|idx|index|uuid|key|row)($|[_\W])|[a-z](Id|ID)$|^Unnamed: \d+$")
-#: A column whose values have this many words on average is text.
+#: A column whose values have this many words on average is text; fewer, if they share their words.
 WORDS = 4
 #: A column of numbers, or of dates, may have one value in twenty that is neither, or half of them
 #: if they are at most FEW_WORDS different words, and the others are more.
@@ -156,7 +156,7 @@ def _object(name: str, column: Any, notes: Notes, marks: bool, room: int) -> Col
         raise _Useless("always the same")
     different = len(texts) / rows
     length = sum(n * count_words(text) for text, n in zip(texts, counts, strict=True)) / rows
-    if length >= WORDS and different > 0.5:
+    if different > 0.5 and (length >= WORDS or has_shared_words(texts)):
         return _text(name, column, notes)
     if different >= NAMES:
         raise _Useless("a name for each row")
