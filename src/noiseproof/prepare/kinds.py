@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.errors import DataError, ParameterError, did_you_mean
-from noiseproof.prepare.amounts import Amounts
+from noiseproof.prepare.amounts import SPANS, Amounts
 from noiseproof.prepare.columns import Category, Column, Date, Number
 from noiseproof.prepare.dates import as_days, is_date, which_first
 from noiseproof.prepare.notes import Notes, shortlist
@@ -95,7 +95,8 @@ def _understand(
     if column.dtype == object and is_bytes(column).sum() > (1 - ALIKE) * column.notna().sum():
         raise _Useless("of bytes that are not UTF-8 text")  # pictures, sounds
     if numeric:
-        return _number(name, column)
+        span = types.is_timedelta64_dtype(column)
+        return _number(name, column, SPANS if span else None)
     if types.is_datetime64_any_dtype(column):
         return _date(name, column, day_first=None)
     if is_text:
@@ -145,7 +146,8 @@ def _object(name: str, column: Any, notes: Notes, marks: bool, room: int) -> Col
         example = next(text for text in texts if np.isfinite(written.read(pd.Series([text]))[0]))
         mark = "a decimal comma" if written.mark == "," else "a decimal point"
         unit = " of one unit" if written.unit else ""
-        notes.add(f"read as numbers{unit}, with {mark}", f"{name} ({example})")
+        told = "times or spans, in seconds" if written == SPANS else f"numbers{unit}, with {mark}"
+        notes.add(f"read as {told}", f"{name} ({example})")
         return _number(name, column, written, words)
     if counts[values.str.fullmatch(DECORATED).to_numpy(bool)].sum() >= ALIKE * rows:
         example = texts[int(counts.argmax())]
@@ -218,7 +220,9 @@ def as_read(column: Any) -> Any:
     import pandas as pd
 
     column = with_gaps(column)
-    if column.dtype.kind in "biufcmM":
+    if column.dtype.kind == "m":  # as a CSV has spans
+        column = column.astype(object)
+    if column.dtype.kind in "biufcM":
         # pandas groups no halves; of -0 the bits are those of 0.
         column = column.astype(np.float32) if column.dtype == np.float16 else column
         return column + 0 if column.dtype.kind == "f" else column

@@ -13,7 +13,8 @@ from noiseproof.tables.gaps import NO_NUMBER, NO_VALUE
 
 #: Numbers with a sign of money or per cent, or with something between the thousands.
 DECORATED = (
-    r"[(+\-\u2212]?[$€£¥₹]?\s?[+\-\u2212]?(\d+|\d{1,3}([,.'’_\s]\d{3})+)([.,]\d+)?\s?[%‰$€£¥₹]?\)?"
+    r"[(+\-\u2212]?[$€£¥₹]?\s?[+\-\u2212]?(\d+|\d{1,3}([,.'’_\s]\d{3})+)([.,]\d+)?-?\s?"
+    r"[%‰$€£¥₹]?\)?"
 )
 
 #: Integers from here on have more decimal digits than Python writes.
@@ -66,7 +67,12 @@ def _bare(value: Any) -> Any:
         return str(value)
     if isinstance(value, int) and abs(value) > LARGEST:
         return np.inf
-    return value.strip() if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if text[-1:] == "-" and text[:1].isdigit():  # as SAP writes -104.45
+        return f"-{text[:-1]}"
+    return text
 
 
 def seconds(span: Any) -> float:
