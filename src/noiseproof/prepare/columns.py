@@ -90,6 +90,8 @@ class Number:
         mean, std, low, high = _measured(present, median, spread)
         unit, mark = written or ("", ".")
         thousands = written is not None and not unit
+        if len(present) >= ENOUGH and len(np.unique(present)) == 2:  # codes, such as 1 and 2
+            low, high = float(present.min()), float(present.max())
         whole = len(present) if (present == np.floor(present)).all() else 0
         return cls(
             name, median, mean, std, spread, missing, infinite, truth, unit, mark, thousands, low,
@@ -142,8 +144,7 @@ class Number:
         if self.missing:
             out[:, 1] = absent
         unread, far = absent & ~empty, (values < self.low) | (values > self.high)
-        if self._two_valued:
-            far |= (values != 0) & (values != 1) & ~absent
+        far |= self._two_valued & (values != 0) & (values != 1) & ~absent
         parts = (values != np.floor(values)) & ~absent & ~far if self.whole else far & ~far
         notes.tally(
             self.name, rows=len(values), missing=int(empty.sum()), often_missing=self.missing,
