@@ -14,6 +14,8 @@ import noiseproof as nf
 from noiseproof.errors import DataWarning
 from noiseproof.prepare.amounts import Amounts
 from noiseproof.prepare.columns import Number
+from noiseproof.prepare.features import learn_features
+from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.kinds import understand
 from noiseproof.prepare.notes import Notes
 
@@ -191,3 +193,69 @@ def test_a_model_reads_marks_between_thousands_in_every_form(tmp_path: Path, few
     for form in (frame, tmp_path / "b.csv", tmp_path / "a.parquet"):
         again = nf.fit(form, "y", learners="linear", minutes=0)
         assert np.array_equal(again.predict_proba(frame), expected)
+
+
+SPANS = pd.to_timedelta(np.random.default_rng(0).integers(0, 86400, 40), unit="s")
+CLOCKS = [str(span)[-8:] for span in SPANS]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        SPANS, SPANS.astype(str), SPANS.to_pytimedelta(), [str(s) for s in SPANS.to_pytimedelta()],
+        CLOCKS, [f" {text}" for text in CLOCKS], pd.to_datetime(CLOCKS, format="%H:%M:%S").time,
+        pd.to_datetime(CLOCKS, format="%H:%M:%S").strftime("%I:%M:%S %p"),
+    ],
+)  # fmt: skip
+def test_times_and_spans_are_seconds_in_every_form(values, tmp_path):
+    frame = pd.DataFrame({"x": values, "z": np.arange(40) % 7})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    learnt = learn_features(as_samples(frame, labelled=False), (), 0, Notes())
+    assert learnt.columns[0].median == pytest.approx(np.median(SPANS.total_seconds()))
+    for other in (frame, tmp_path / "t.csv", pd.DataFrame({"x": SPANS, "z": frame["z"]})):
+        notes = Notes()
+        same = as_samples(other, labelled=False)
+        assert learn_features(same, (), 0, Notes()).describe() == learnt.describe()
+        learnt.transform(same, notes)
+        assert notes.warnings == []
+
+
+@pytest.mark.parametrize("text", ["-1 days +23:59:30", "-1 day, 23:59:30", "-00:00:30"])
+def test_negative_spans(text):
+    assert Amounts(":", ".").read(pd.Series([text])) == [-30]
+
+
+@pytest.mark.parametrize(
+    "shape", ["{} kg", "{}kg", "{} km/h", "{}°C", "{} m²", "{} m", "{:+} mmol/l", "{} Stück"]
+)
+def test_numbers_with_any_one_unit_are_numbers(shape):
+    values = np.arange(30) / 4 - 3
+    column = understand(pd.DataFrame({"x": map(shape.format, values)}), (), Notes())[0]
+    assert isinstance(column, Number)
+    assert column.read(pd.Series([shape.format(2.5)])) == [2.5]
+    other = pd.Series([shape.format(2.5).replace("m", "cm"), "2.5", "2.5 lbs"])
+    assert np.isnan(column.read(other)[1:]).all()
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"{at}a" for at in range(40)],  # numbers of houses
+        [f"{at} kg" for at in range(20)],  # few
+        [f"{at} MB" for at in range(20)] + [f"{at} GB" for at in range(20)],
+        [f"1,{at:03} kg" for at in range(40)],  # 1.001 or 1001
+    ],
+)
+def test_what_has_no_one_unit_or_may_mean_two_numbers_is_none(texts):
+    assert Amounts.of(texts, np.ones(len(texts), dtype=np.int64), 0.95 * len(texts)) is None
+
+
+def test_a_minus_behind_a_number_is_a_minus():
+    texts = [f"{abs(at)}.25{'-' if at < 0 else ''}" for at in range(-20, 20)]
+    for shape in ("{}", "{} EUR"):
+        column = understand(pd.DataFrame({"x": [*map(shape.format, texts)]}), (), Notes())[0]
+        assert isinstance(column, Number)
+        assert column.read(pd.Series([shape.format("3.25-")])) == [-3.25]
+    found = Amounts.of(["1,234.50-", "3.00"], np.array([1, 1]), 2)
+    assert found is not None
+    assert found.read(pd.Series(["1,234.50-", "3.00"])).tolist() == [-1234.5, 3]

@@ -109,6 +109,15 @@ def test_values_of_another_range_are_a_warning(seen, new, far):
     assert [line.split()[-2:] for line in found] == ([["another", "unit?"]] if far else [])
 
 
+@pytest.mark.parametrize("codes", [(0, 1), (1, 2), (-1, 1), (5, 5.5), ("1 days", "2 days")])
+def test_a_third_value_where_there_were_two_is_a_warning(codes):
+    seen = pd.Series(np.resize(np.array(codes, dtype=object), 60)).infer_objects()
+    assert filled(seen, seen).warnings == filled(seen, seen[:1]).warnings == []
+    numbers = pd.to_timedelta(seen) if isinstance(codes[0], str) else seen
+    assert len(filled(numbers, numbers + (numbers[1] - numbers[0])).warnings) == 1
+    assert len(filled(numbers, numbers - (numbers[1] - numbers[0])).warnings) == 1
+
+
 def test_columns_of_an_array_in_another_unit_are_a_warning():
     X = np.stack([SIZES, np.sin(np.arange(N)), np.zeros(N), BITS], axis=1).astype(np.float32)
     features = learn_features(Samples("X", X), [], 0, Notes())

@@ -104,3 +104,49 @@ def test_words_below_a_number_of_any_length_are_words(tmp_path, number, gap):
     found = read(path, labelled=False).inputs["c"]
     assert found[2:].tolist() == words[2:]
     assert found.isna().tolist() == [False, True, *[False] * 80]
+
+
+@pytest.mark.parametrize("kind", [*COLUMNS, "money", "thousands"])
+@pytest.mark.parametrize(
+    "words", [["not done"], ["<0.1", "ND"], ["*"], ["\\\\N", "pending", "n.b."]]
+)
+def test_words_in_place_of_numbers_or_dates_are_gaps(tmp_path, kind, words):
+    rows = np.arange(40)
+    known = COLUMNS | {
+        "money": [f"${at}.50" for at in range(40)],
+        "thousands": [f"{at}.{at:03},50" for at in range(10, 50)],
+    }
+    column, answers = np.array(known[kind], dtype=object), {}
+    for name, at_gaps in (("words", np.resize(words, 40)), ("empty", np.full(40, ""))):
+        marked = np.where(rows % 3 == 1, at_gaps, column)
+        path = tmp_path / f"{name}.csv"
+        pd.DataFrame({"x": marked, "z": column}).to_csv(path, sep=";", index=False)
+        _learnt, answers[name], notes = features(path)
+        assert not notes.warnings
+    np.testing.assert_allclose(*answers.values())
+
+
+def test_new_words_in_place_of_numbers_are_told(tmp_path):
+    marked = np.where(np.arange(40) % 3 == 1, "not done", PLAIN)
+    learnt = learn_features(as_samples(pd.DataFrame({"x": marked}), labelled=False), (), 0, Notes())
+    warned = {}
+    for word in ("not done", "NOT done", "broken"):
+        notes = Notes()
+        new = pd.DataFrame({"x": np.where(np.arange(40) % 3 == 1, word, PLAIN)})
+        learnt.transform(as_samples(new, labelled=False), notes)
+        warned[word] = notes.warnings
+    assert [len(lines) for lines in warned.values()] == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [f"{at}a" if at % 3 else str(at) for at in range(40)],  # numbers of houses
+        ["250.83", "276", "V27", "E909", "428"] * 8,  # codes
+        ["1", "2", "3", "many"] * 10,
+    ],
+)
+def test_codes_among_which_are_numbers_stay_categories(values):
+    frame = pd.DataFrame({"x": values * 2})
+    learnt = learn_features(as_samples(frame, labelled=False), (), 0, Notes())
+    assert learnt.columns[0].kind == "category"

@@ -49,3 +49,18 @@ def test_a_rename_is_told_where_each_category_was_seen_twice_and_in_one_new_row(
     usual = learn_features(table([*range(8)] * 36 + [*range(8, 20)], rng), (), 0, Notes())
     usual.transform(table([3], rng, "C"), few)
     assert [len(told.warnings) for told in (notes, few)] == [1, 1]
+
+
+def test_every_category_that_is_seen_often_has_a_feature_of_its_own():
+    rng = np.random.default_rng(0)
+    codes = rng.permutation(np.repeat(np.arange(200), 15))  # one in fifteen rows is like another
+    features = learn_features(table(codes, rng), (), 0, Notes())
+    assert len(features.columns[0].values) == 200
+    assert len(learn_features(table(codes[:900], rng), (), 0, Notes()).columns[0].values) == 50
+
+
+def test_many_columns_of_many_categories_share_the_room():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"c{at}": rng.permutation(np.repeat(np.arange(300), 12)) for at in "abc"})
+    features = learn_features(Samples("t", frame.astype(str) + "x"), (), 0, Notes())
+    assert [len(column.values) for column in features.columns] == [300, 300, 50]

@@ -201,6 +201,58 @@ def test_texts_of_another_language_are_a_warning(change, strange, rows):
     assert notes.warnings == (told if strange else [])
 
 
+REVIEWS = [f"on day {at} of 12 in 2020 the film was good, {at + 3} of 31" for at in range(1, 29)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.date_range("2020-12-01", periods=28),
+        pd.date_range("2020-12-01", periods=28).strftime("%d/%m/%Y"),
+        pd.date_range("2020-12-01", periods=28).strftime("%d %b %Y"),
+        range(1, 29), np.arange(1, 29) + 0.5, [f"{at} 12 2020" for at in range(1, 29)],
+    ],
+)  # fmt: skip
+def test_texts_that_became_dates_or_numbers_are_a_warning_though_their_figures_are_known(values):
+    learnt = learn_features(table(text=REVIEWS), ["text"], 0, Notes())
+    now, before = Notes(), Notes()
+    learnt.transform(table(text=values), now)
+    learnt.transform(table(text=REVIEWS), before)
+    assert (len(now.warnings), before.warnings) == (1, [])
+    figures, same = [f"{at} 12 2020" for at in range(1, 29)], Notes()
+    learn_features(table(text=figures), ["text"], 0, Notes()).transform(table(text=figures), same)
+    assert same.warnings == []
+
+
+SHORT = {
+    "titles": ("warm cosy soft thick", "thin light airy cool", "red hat shoe coat boot scarf", " "),
+    "tags": ("warm cosy soft thick", "thin light airy cool", "red hat shoe coat boot scarf", "|"),
+    "Chinese": ("暖 厚 冬 棉", "凉 薄 夏 纱", "红 帽 鞋 衣 靴 巾 包 裤 裙 袜", ""),
+}
+
+
+@pytest.mark.parametrize("kind", SHORT)
+def test_short_texts_of_shared_words_are_read_as_text(kind):
+    *first, others, mark = SHORT[kind]
+    numbers, y = np.random.default_rng(0), np.arange(N) % 2
+    made = [
+        mark.join([*numbers.permutation(others.split())[:3], numbers.choice(first[k].split())])
+        for k in y
+    ]
+    features, X = prepare(table(text=made))
+    assert isinstance(features.columns[0], Words)
+    assert LogisticRegression().fit(X, y).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize(
+    "shape", ["C {:05}", "img-{:04}.png", "u{}@post.com", "https://a.org/{}", "AB-{:04}-X"]
+)
+def test_names_of_rows_are_no_short_texts(shape):
+    notes = Notes()
+    prepare(table(name=[shape.format(at) for at in range(N)], z=np.arange(N) % 7), notes=notes)
+    assert "left out, a name for each row: name" in notes.lines
+
+
 def test_blanks_and_bullets_part_words_and_braille_is_words():
     assert words("ok\u2800bad")[:2] == ["ok", "bad"]  # the blank of Braille
     assert {"ok", "bad", "ok bad"} <= set(words("ok\uf0b7bad"))  # a bullet of Word's

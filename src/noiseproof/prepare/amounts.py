@@ -1,4 +1,4 @@
-"""Money, percentages, and numbers with marks between thousands: 2.680,83 €, 53,0 %, 1,200.50."""
+"""Money, other amounts, spans and times of day: 2.680,83 €, 53,0 %, 1,200.50, 70 kg, 14:05:30."""
 
 import re
 from collections.abc import Sequence
@@ -14,12 +14,24 @@ PER = "%‰"
 CODES = "EUR USD GBP CHF JPY CNY INR CAD AUD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR RUB TRY KRW"
 UNIT = rf"[$€£¥₹₽₩₺₫₴{PER}]|{'|'.join(CODES.split())}"
 SIGN = "[-+\u2212]"
+#: Any other unit, behind the number: kg, m², km/h, °C. One of a letter needs a space: 12a is none.
+WORD = r"°?[^\W\d_]{1,8}(?:/[^\W\d_]{1,8})?|°"
+#: With so few different amounts in such a unit, a column is better taken as categories.
+FEW = 20
+#: What stands for the unit of times and spans, which are read as seconds.
+SPAN = ":"
+CLOCK = re.compile(
+    rf"(?P<minus>{SIGN})?(?:(?P<days>[0-9]{{1,6}}) days?(?:,? (?=[-+]?[0-9])|$))?"
+    r"(?:(?P<inner>[-+])?(?P<hours>[0-9]{1,4}):(?P<minutes>[0-5][0-9])"
+    r"(?::(?P<seconds>[0-5][0-9](?:[.,][0-9]{1,9})?))?(?:\s?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
+)
 #: No amount is longer; a long text of blanks would take the pattern hours.
 LONGEST = 64
 #: An amount with its unit before or after it, a minus before either, or brackets for one.
 AMOUNT = re.compile(
     rf"(?P<bracket>\()?\s*(?P<minus>{SIGN})?\s*(?P<before>{UNIT})?\s*(?P<inner>{SIGN})?"
-    rf"(?P<number>[0-9.,](?:[0-9.,'’\s]*[0-9])?)\s*(?P<after>{UNIT})?\s*(?(bracket)\))"
+    rf"(?P<number>[0-9.,](?:[0-9.,'’\s]*[0-9])?)(?P<behind>-)?\s*(?P<after>{UNIT}|{WORD})?\s*"
+    r"(?(bracket)\))"
 )
 #: Numbers by their decimal mark: thousands are apart by one and the same other mark, or by none.
 #: The first thousands are never 0: 0,586 is no 586.
@@ -38,7 +50,8 @@ class Amounts(NamedTuple):
     """How the amounts of a column are written.
 
     Args:
-        unit: the sign of a currency, or %; empty for numbers with marks between thousands.
+        unit: the sign of a currency, %, or another unit; empty for numbers with marks between
+            thousands.
         mark: the decimal mark.
     """
 
@@ -66,6 +79,8 @@ class Amounts(NamedTuple):
         >>> Amounts.of(["1.200,50", "950"], np.array([1, 1]), 2)
         Amounts(unit='', mark=',')
         """
+        if sum(int(n) for text, n in zip(texts, counts, strict=True) if _is_span(text)) >= least:
+            return SPANS
         parts = [_parts(text) for text in texts]
         units = {unit for unit, _, _ in parts if unit}
         if len(units) > 1:
@@ -73,6 +88,9 @@ class Amounts(NamedTuple):
         unit = next(iter(units), "")
         numbers = [number if its == unit else "" for its, number, _ in parts]
         if not unit and not any(map(_has_both_marks, numbers)):
+            return None
+        known = re.fullmatch(UNIT, unit) is not None
+        if unit and not known and sum(map(bool, numbers)) <= FEW:
             return None
         read = {
             mark: sum(
@@ -88,7 +106,7 @@ class Amounts(NamedTuple):
             return cls(unit, max(read, key=lambda mark: read[mark]))
         # Either mark fits: 1,200 of a currency is 1200, and 1,200 % is 1.2 %.
         used = {mark for mark in NUMBERS for number in numbers if mark in number}
-        if len(used) == 2 or not unit:
+        if len(used) == 2 or not unit or (used and not known):
             return None
         other = {".": ",", ",": "."}
         mark = next(iter(used), ".")
@@ -96,8 +114,13 @@ class Amounts(NamedTuple):
 
     def read(self, column: Any) -> NDArray[np.float64]:
         """Return a column as numbers: NaN for what is not written this way."""
+        if column.dtype.kind == "m":
+            return as_numbers(column) if self == SPANS else np.full(len(column), np.nan)
         codes, texts = as_text(column)
-        found = np.array([self._number(text) for text in texts] + [np.nan])[codes]
+        number = _seconds if self == SPANS else self._number
+        found = np.array([number(text) for text in texts] + [np.nan])[codes]
+        if self == SPANS:  # as numbers, spans are in seconds
+            return np.where(np.isnan(found), as_numbers(column, truth=False), found)
         if self.unit:
             return found
         plain = np.array([not isinstance(value, str) for value in column], dtype=np.bool_)
@@ -116,6 +139,37 @@ class Amounts(NamedTuple):
         return -value if minus else value
 
 
+#: How times of day and spans are written.
+SPANS = Amounts(SPAN, ".")
+
+
+def _is_span(text: str) -> bool:
+    return not np.isnan(_seconds(text))
+
+
+def _seconds(text: str) -> float:
+    """Return a time of day, or a span as pandas, Python and databases write it, in seconds.
+
+    >>> [_seconds(text) for text in ("1 days 00:01:30", "-1 day, 23:59:30", "2:05 PM", "14:05")]
+    [86490.0, -30.0, 50700.0, 50700.0]
+    >>> [_seconds(text) for text in ("-1 days +23:59:30", "-00:00:30", "14", "13:00 PM")]
+    [-30.0, -30.0, nan, nan]
+    """
+    found = CLOCK.fullmatch(text) if text and len(text) <= LONGEST else None
+    if found is None or not (found["days"] or found["hours"]):
+        return np.nan
+    hours, half = int(found["hours"] or 0), (found["half"] or "").lower()
+    if half and (hours > 12 or found["days"]):
+        return np.nan
+    hours = hours % 12 + 12 * (half == "p") if half else hours
+    minutes, seconds = found["minutes"] or 0, (found["seconds"] or "0").replace(",", ".")
+    time = 3600.0 * hours + 60 * int(minutes) + float(seconds)
+    days, minus = 86400 * int(found["days"] or 0), found["minus"] not in (None, "+")
+    if found["days"] is None:
+        return -time if minus or found["inner"] == "-" else time
+    return (-days if minus else days) + (-time if found["inner"] == "-" else time)
+
+
 def _parts(text: str) -> tuple[str, str, bool]:
     """Return the unit, the number as it is written, and whether it is negative."""
     text = text.strip()
@@ -123,8 +177,15 @@ def _parts(text: str) -> tuple[str, str, bool]:
     if found is None:
         return "", "", False
     before, after = found["before"], found["after"]
-    signs = [found[name] for name in ("bracket", "minus", "inner") if found[name]]
+    signs = [found[name] for name in ("bracket", "minus", "inner", "behind") if found[name]]
     if (before and after) or len(signs) > 1:
+        return "", "", False
+    if (
+        after
+        and len(after) == 1
+        and after.isalpha()
+        and found.end("number") == found.start("after")
+    ):
         return "", "", False
     return before or after or "", found["number"], bool(signs) and signs[0] != "+"
 

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.prepare.amounts import NUMBERS, Amounts
+from noiseproof.prepare.amounts import NUMBERS, SPAN, Amounts
+from noiseproof.prepare.dates import as_days, is_impossible
 from noiseproof.prepare.forms import LARGEST
 from noiseproof.prepare.notes import ENOUGH, UNREADABLE, Notes
-from noiseproof.prepare.values import as_days, as_numbers, as_text, is_gap, is_impossible
+from noiseproof.prepare.values import as_numbers, as_text, is_gap
 
 #: A column with values further out than this many inter-quartile ranges is squashed.
 FAR = 20.0
@@ -40,12 +41,14 @@ class Number:
         missing: the share of values that were missing; where not 0, a second feature marks them.
         infinite: the share of values that were infinite, which count as missing.
         truth: the share of values that were true or false.
-        unit: the sign that every number has beside it, such as € or %; empty for plain numbers.
+        unit: the sign that every number has beside it, such as € or %; ":" for times and spans,
+            which are in seconds; empty for plain numbers.
         mark: the decimal mark of such numbers.
         thousands: whether numbers without a unit have marks between thousands.
         low: numbers below it are far out of the range of the fit.
         high: numbers above it are.
         whole: how many values there were, where all were whole numbers; else 0.
+        words: what stood where there was no number, such as "not done"; they count as missing.
     """
 
     kind: ClassVar[str] = "number"
@@ -63,8 +66,10 @@ class Number:
     low: float = -LARGEST
     high: float = LARGEST
     whole: int = 0
+    words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "words", tuple(self.words))
         if self.mark not in NUMBERS:
             raise ValueError(f"mark: expected one of {' '.join(NUMBERS)}, got {self.mark!r}")
 
@@ -75,6 +80,7 @@ class Number:
         values: NDArray[np.float64],
         truth: float = 0.0,
         written: Amounts | None = None,
+        words: tuple[str, ...] = (),
     ) -> "Number":
         """Measure a column that has at least two different values."""
         present = values[np.isfinite(values)]
@@ -84,10 +90,12 @@ class Number:
         mean, std, low, high = _measured(present, median, spread)
         unit, mark = written or ("", ".")
         thousands = written is not None and not unit
+        if len(present) >= ENOUGH and len(np.unique(present)) == 2:  # codes, such as 1 and 2
+            low, high = float(present.min()), float(present.max())
         whole = len(present) if (present == np.floor(present)).all() else 0
         return cls(
             name, median, mean, std, spread, missing, infinite, truth, unit, mark, thousands, low,
-            high, whole,
+            high, whole, words,
         )  # fmt: skip
 
     @property
@@ -108,6 +116,8 @@ class Number:
     @property
     def _what(self) -> str:
         """What the values are, in words."""
+        if self.unit == SPAN:
+            return "times or spans like 12:34:56"
         return f"numbers like 1234{self.mark}5 {self.unit}".strip() if self.written else "numbers"
 
     @property
@@ -127,15 +137,14 @@ class Number:
     def fill(self, column: Any, out: Block, notes: Notes) -> None:
         """Write the features of a column into ``out`` (N, width); count what could not be read."""
         values = self.read(column)
-        absent, empty = ~np.isfinite(values), is_gap(column)
+        absent, empty = ~np.isfinite(values), is_gap(column, self.words)
         familiar = int(np.isinf(values).sum()) if self.infinite else 0
         values[absent] = self.median
         out[:, 0] = (_squashed(values, self.median, self.spread) - self.mean) / self.std
         if self.missing:
             out[:, 1] = absent
         unread, far = absent & ~empty, (values < self.low) | (values > self.high)
-        if self._two_valued:
-            far |= (values != 0) & (values != 1) & ~absent
+        far |= self._two_valued & (values != 0) & (values != 1) & ~absent
         parts = (values != np.floor(values)) & ~absent & ~far if self.whole else far & ~far
         notes.tally(
             self.name, rows=len(values), missing=int(empty.sum()), often_missing=self.missing,
@@ -209,6 +218,7 @@ class Date:
         low: days before it are far out of the range of the fit.
         high: days after it are.
         impossible: the share of values that were no days, such as 0000-00-00.
+        words: what stood where there was no date, such as "pending"; they count as missing.
     """
 
     kind: ClassVar[str] = "date"
@@ -223,9 +233,15 @@ class Date:
     low: float = -LARGEST
     high: float = LARGEST
     impossible: float = 0.0
+    words: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", tuple(self.words))
 
     @classmethod
-    def learn(cls, name: str, column: Any, day_first: bool | None) -> "Date | None":
+    def learn(
+        cls, name: str, column: Any, day_first: bool | None, words: tuple[str, ...] = ()
+    ) -> "Date | None":
         """Measure a column of dates; None where none can be read."""
         days = as_days(column, day_first)
         present = days[np.isfinite(days)]
@@ -234,10 +250,11 @@ class Date:
         median, spread = _squashing(present)
         mean, std, low, high = _measured(present, median, spread)
         low, high = min(low, present.min() - DECADE), max(high, present.max() + DECADE)
-        missing, impossible = float(is_gap(column).mean()), float(is_impossible(column).mean())
+        missing = float(is_gap(column, words).mean())
         return cls(
-            name, mean, std, day_first, missing, median, spread, float(low), float(high), impossible
-        )
+            name, mean, std, day_first, missing, median, spread, float(low), float(high),
+            float(is_impossible(column).mean()), words,
+        )  # fmt: skip
 
     @property
     def features(self) -> list[str]:
@@ -259,7 +276,7 @@ class Date:
     def fill(self, column: Any, out: Block, notes: Notes) -> None:
         """Write the features of a column into ``out`` (N, width); count what could not be read."""
         days = as_days(column, self.day_first)
-        absent, empty = ~np.isfinite(days), is_gap(column)
+        absent, empty = ~np.isfinite(days), is_gap(column, self.words)
         days[absent] = self.median if self.spread else self.mean
         out[:, 0] = (_squashed(days, self.median, self.spread) - self.mean) / self.std
         for i, period in enumerate(self.CYCLES.values()):

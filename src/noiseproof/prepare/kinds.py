@@ -9,34 +9,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.errors import DataError, ParameterError, did_you_mean
-from noiseproof.prepare.amounts import Amounts
+from noiseproof.prepare.amounts import SPANS, Amounts
 from noiseproof.prepare.columns import Category, Column, Date, Number
+from noiseproof.prepare.dates import as_days, is_date, which_first
 from noiseproof.prepare.notes import Notes, shortlist
 from noiseproof.prepare.values import (
     DECORATED,
-    as_days,
     as_numbers,
     as_text,
     hashable,
     is_bytes,
-    is_date,
     is_gap,
-    which_first,
     with_gaps,
 )
-from noiseproof.prepare.words import Words, count_words
+from noiseproof.prepare.words import Words, count_words, has_shared_words
+from noiseproof.tables.decimal_commas import FEW_WORDS
 
 #: A category has a feature of its own if it is among this many most frequent ones ...
 CATEGORIES = 50
 #: ... and is seen at least this often.
 SEEN = 2
+#: Further ones have one if they are seen at least this often, ...
+OFTEN = 10
+#: ... and there are at most this many of them in a table, and this many numbers in their features.
+FURTHER, NUMBERS = 500, 50_000_000
 #: A column in which this share of the values differ is a name for each row.
 NAMES = 0.9
 #: What columns are called whose numbers tell rows apart; pandas writes its own without a name.
 NUMBERED = re.compile(r"(^|[_\W])(id|idx|index|uuid|key|row)($|[_\W])|[a-z](Id|ID)$|^Unnamed: \d+$")
-#: A column whose values have this many words on average is text.
+#: A column whose values have this many words on average is text; fewer, if they share their words.
 WORDS = 4
-#: A column of numbers, or of dates, may have one value in twenty that is neither.
+#: A column of numbers, or of dates, may have one value in twenty that is neither, or half of them
+#: if they are at most FEW_WORDS different words, and the others are more.
 ALIKE = 0.95
 
 
@@ -60,10 +64,14 @@ def understand(
             known = [str(column) for column in frame.columns]
             raise ParameterError(f"--text: no column {name!r}{did_you_mean(name, known)}")
     kept: list[Column | Words] = []
+    room = min(FURTHER, NUMBERS // max(1, len(frame)))
     for name in frame.columns:
         try:
             column, is_text = with_gaps(frame[name]), name in text
-            kept.append(_understand(name, column, is_text, notes, marks=name not in commas))
+            found = _understand(name, column, is_text, notes, name not in commas, room)
+            if isinstance(found, Category):
+                room -= max(0, len(found.values) - CATEGORIES)
+            kept.append(found)
         except _Useless as useless:
             notes.add(f"left out, {useless}", name)
     if not kept:
@@ -71,7 +79,9 @@ def understand(
     return kept
 
 
-def _understand(name: str, column: Any, is_text: bool, notes: Notes, marks: bool) -> Column | Words:
+def _understand(
+    name: str, column: Any, is_text: bool, notes: Notes, marks: bool, room: int
+) -> Column | Words:
     import pandas as pd
 
     types = pd.api.types
@@ -85,15 +95,18 @@ def _understand(name: str, column: Any, is_text: bool, notes: Notes, marks: bool
     if column.dtype == object and is_bytes(column).sum() > (1 - ALIKE) * column.notna().sum():
         raise _Useless("of bytes that are not UTF-8 text")  # pictures, sounds
     if numeric:
-        return _number(name, column)
+        span = types.is_timedelta64_dtype(column)
+        return _number(name, column, SPANS if span else None)
     if types.is_datetime64_any_dtype(column):
         return _date(name, column, day_first=None)
-    return (
-        _text(name, column, notes, named=True) if is_text else _object(name, column, notes, marks)
-    )
+    if is_text:
+        return _text(name, column, notes, named=True)
+    return _object(name, column, notes, marks, room)
 
 
-def _number(name: str, column: Any, written: Amounts | None = None) -> Number:
+def _number(
+    name: str, column: Any, written: Amounts | None = None, words: tuple[str, ...] = ()
+) -> Number:
     values = as_numbers(column) if written is None else written.read(column)
     present = values[np.isfinite(values)]
     if len(present) == 0:
@@ -106,12 +119,12 @@ def _number(name: str, column: Any, written: Amounts | None = None) -> Number:
     if whole and len(values) > 2 and (called or high - low + 1 == len(values)):
         raise _Useless("a number for each row")
     if written is not None:
-        return Number.learn(name, values, written=written)
+        return Number.learn(name, values, written=written, words=words)
     truth = np.isfinite(values) & np.isnan(as_numbers(column, truth=False))
-    return Number.learn(name, values, float(truth.mean()))
+    return Number.learn(name, values, float(truth.mean()), words=words)
 
 
-def _object(name: str, column: Any, notes: Notes, marks: bool) -> Column | Words:
+def _object(name: str, column: Any, notes: Notes, marks: bool, room: int) -> Column | Words:
     import pandas as pd
 
     types = pd.api.types
@@ -120,20 +133,22 @@ def _object(name: str, column: Any, notes: Notes, marks: bool) -> Column | Words
     codes, texts = as_text(column)
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     values, rows = pd.Series(texts, dtype=object), int(counts.sum())
-    gaps, (kind, written) = is_gap(values), _look(values, counts, marks)
+    kind, written, words = _look(values, counts, marks)
+    gaps = is_gap(values) | values.isin(words).to_numpy(bool)
     if gaps.any() and kind is not Category:
         listed = shortlist(repr(text) for text in values[gaps])
         notes.add("marks that are taken as missing", f"{name} ({listed})")
     if kind is Number and written is None:
-        return _number(name, column)
+        return _number(name, column, words=words)
     if kind is Date:
-        return _date(name, column, which_first(values))
+        return _date(name, column, which_first(values), words)
     if written is not None:
         example = next(text for text in texts if np.isfinite(written.read(pd.Series([text]))[0]))
         mark = "a decimal comma" if written.mark == "," else "a decimal point"
         unit = " of one unit" if written.unit else ""
-        notes.add(f"read as numbers{unit}, with {mark}", f"{name} ({example})")
-        return _number(name, column, written)
+        told = "times or spans, in seconds" if written == SPANS else f"numbers{unit}, with {mark}"
+        notes.add(f"read as {told}", f"{name} ({example})")
+        return _number(name, column, written, words)
     if counts[values.str.fullmatch(DECORATED).to_numpy(bool)].sum() >= ALIKE * rows:
         example = texts[int(counts.argmax())]
         notes.add(
@@ -142,19 +157,38 @@ def _object(name: str, column: Any, notes: Notes, marks: bool) -> Column | Words
     if len(texts) == 1 and rows == len(column):
         raise _Useless("always the same")
     different = len(texts) / rows
-    words = sum(n * count_words(text) for text, n in zip(texts, counts, strict=True)) / rows
-    if words >= WORDS and different > 0.5:
+    length = sum(n * count_words(text) for text, n in zip(texts, counts, strict=True)) / rows
+    if different > 0.5 and (length >= WORDS or has_shared_words(texts)):
         return _text(name, column, notes)
     if different >= NAMES:
         raise _Useless("a name for each row")
-    return _category(name, texts, counts, len(column), notes)
+    return _category(name, texts, counts, len(column), notes, room)
 
 
 def _look(
     values: Any, counts: NDArray[np.int64], marks: bool
+) -> tuple[type[Column], Amounts | None, tuple[str, ...]]:
+    """Return what texts, each seen so often, look like, and how amounts among them are written.
+
+    Last come the words among numbers or dates that say why there is none, such as "not done".
+    """
+    gaps = is_gap(values)
+    rows = max(1, int(counts[~gaps].sum()))
+    kind, written = _kind(values, counts, ALIKE * rows, marks)
+    if kind is not Category:
+        return kind, written, ()
+    kind, written = _kind(values, counts, rows / 2, marks)
+    read = ~np.isnan(_read(values, kind, written))
+    words = ~read & ~gaps
+    few = 0 < words.sum() <= min(FEW_WORDS, counts[words].sum() / 2)  # or they are names
+    if kind is Category or not few or read.sum() <= FEW_WORDS:
+        return Category, None, ()
+    return kind, written, tuple(sorted(values[words]))
+
+
+def _kind(
+    values: Any, counts: NDArray[np.int64], enough: float, marks: bool
 ) -> tuple[type[Column], Amounts | None]:
-    """Return what texts, each seen so often, look like, and how amounts among them are written."""
-    enough = ALIKE * max(1, int(counts[~is_gap(values)].sum()))
     written = Amounts.of(list(values), counts, enough) if marks else None
     plain = written is None or bool(written.unit)
     if plain and counts[~np.isnan(as_numbers(values))].sum() >= enough:
@@ -162,6 +196,15 @@ def _look(
     if counts[is_date(values).to_numpy(bool)].sum() >= enough:
         return Date, None
     return Category if written is None else Number, written
+
+
+def _read(values: Any, kind: type[Column], written: Amounts | None) -> NDArray[np.float64]:
+    """Return texts of a kind as numbers; NaN for what is none."""
+    if written is not None:
+        return written.read(values)
+    if kind is Number:
+        return as_numbers(values)
+    return as_days(values, which_first(values)) if kind is Date else np.full(len(values), np.nan)
 
 
 def as_read(column: Any) -> Any:
@@ -177,7 +220,9 @@ def as_read(column: Any) -> Any:
     import pandas as pd
 
     column = with_gaps(column)
-    if column.dtype.kind in "biufcmM":
+    if column.dtype.kind == "m":  # as a CSV has spans
+        column = column.astype(object)
+    if column.dtype.kind in "biufcM":
         # pandas groups no halves; of -0 the bits are those of 0.
         column = column.astype(np.float32) if column.dtype == np.float16 else column
         return column + 0 if column.dtype.kind == "f" else column
@@ -186,14 +231,8 @@ def as_read(column: Any) -> Any:
     codes, texts = as_text(column)
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     values = pd.Series(texts, dtype=object)
-    kind, written = _look(values, counts, marks=True)
-    found = np.full(len(texts), np.nan)
-    if written is not None:
-        found = written.read(values)
-    elif kind is Number:
-        found = as_numbers(values)
-    elif kind is Date:
-        found = as_days(values, which_first(values))
+    kind, written, _ = _look(values, counts, marks=True)
+    found = _read(values, kind, written)
     # Beyond this, different integers are the same float.
     known, gaps = np.abs(found) < 2**53, is_gap(values) & (kind is not Category)
     read = [
@@ -204,17 +243,18 @@ def as_read(column: Any) -> Any:
 
 
 def _category(
-    name: str, texts: list[str], counts: NDArray[np.int64], rows: int, notes: Notes
+    name: str, texts: list[str], counts: NDArray[np.int64], rows: int, notes: Notes, room: int
 ) -> Category:
     order = np.argsort(-counts, kind="stable")
-    kept = [int(i) for i in order if counts[i] >= SEEN][:CATEGORIES]
+    kept = [int(i) for i in order[:CATEGORIES] if counts[i] >= SEEN]
+    kept += [int(i) for i in order[CATEGORIES:][:room] if counts[i] >= OFTEN]
     if len(kept) < len(texts):
         notes.add(f"rare values taken together, beyond {len(kept)}", name)
     missing = (rows - int(counts.sum())) / rows
-    return Category(name, tuple(sorted(texts[i] for i in kept)), missing, _expected(counts))
+    return Category(name, tuple(sorted(texts[i] for i in kept)), missing, _expected(counts, room))
 
 
-def _expected(counts: NDArray[np.int64]) -> float:
+def _expected(counts: NDArray[np.int64], room: int) -> float:
     """Return the least share of new rows of one kind whose category has a feature of its own.
 
     Each row is left out in turn: a row of the fit vouches for its own category, a new one does not.
@@ -223,12 +263,14 @@ def _expected(counts: NDArray[np.int64]) -> float:
 
     Args:
         counts: how often each category was seen.
+        room: how many may have a feature beyond the most frequent ones.
     """
     ordered = np.sort(counts)
     others = counts - 1  # of the same category as the row that is left out
     above = len(counts) - np.searchsorted(ordered, others, side="right") - 1
     level = len(counts) - np.searchsorted(ordered, others) - above  # and itself
-    kept = np.clip((CATEGORIES - above) / level, 0, 1) * (others >= SEEN)
+    most = np.where(others >= OFTEN, CATEGORIES + room, CATEGORIES)
+    kept = np.clip((most - above) / level, 0, 1) * (others >= SEEN)
     rows = int(counts.sum())
     share = float((counts * kept).sum()) / rows
     chance = 2 * math.sqrt(share * (1 - share) / rows)
@@ -237,8 +279,8 @@ def _expected(counts: NDArray[np.int64]) -> float:
     return max(share - chance, 0.1 * float(frequent[frequent >= SEEN].sum()) / rows)
 
 
-def _date(name: str, column: Any, day_first: bool | None) -> Date:
-    date = Date.learn(name, column, day_first)
+def _date(name: str, column: Any, day_first: bool | None, words: tuple[str, ...] = ()) -> Date:
+    date = Date.learn(name, column, day_first, words)
     if date is None:
         raise _Useless("no date that can be read")
     return date

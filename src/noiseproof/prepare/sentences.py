@@ -10,8 +10,8 @@ from noiseproof.encoders.choose import reopen
 from noiseproof.encoders.encoder import Identity
 from noiseproof.encoders.run import embed, need_all
 from noiseproof.encoders.texts import Texts
-from noiseproof.prepare.notes import Notes
-from noiseproof.prepare.words import texts_of
+from noiseproof.prepare.notes import UNREADABLE, Notes
+from noiseproof.prepare.words import are_figures, texts_of
 from noiseproof.progress import SILENT, Progress
 
 
@@ -23,11 +23,13 @@ class Sentences:
         name: the column.
         encoder: which encoder.
         missing: the share of texts that were missing.
+        figures: the share of them that were dates or numbers alone.
     """
 
     name: str
     encoder: Identity
     missing: float = 0.0
+    figures: float = 0.0
 
     @property
     def features(self) -> list[str]:
@@ -50,7 +52,12 @@ class Sentences:
             need_all(found.problems, f"encoder {self.encoder.name}: column {self.name!r}, text")
             out[~empty] = found.values
         missing = int(column.isna().sum())
-        notes.tally(self.name, rows=len(texts), missing=missing, often_missing=self.missing)
+        strange = int(are_figures(texts).sum()) if self.figures <= UNREADABLE else 0
+        notes.tally(
+            self.name, rows=len(texts), missing=missing, often_missing=self.missing,
+            unread=strange, problem="are dates or numbers, and were texts at the fit",
+            tolerated=0.5,
+        )  # fmt: skip
         return out
 
     def describe(self) -> dict[str, Any]:

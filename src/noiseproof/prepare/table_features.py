@@ -149,7 +149,7 @@ class TableFeatures:
             if isinstance(c, Words):
                 described.append({
                     "kind": "text", "name": c.name, "vocabulary": list(c.vocabulary),
-                    "characters": c.characters, "missing": c.missing,
+                    "characters": c.characters, "missing": c.missing, "figures": c.figures,
                 })  # fmt: skip
             elif isinstance(c, Sentences):
                 described.append(c.describe())
@@ -190,7 +190,7 @@ class TableFeatures:
 
 
 #: The fields of columns that are shares of their values.
-SHARES = ("missing", "infinite", "known", "impossible")
+SHARES = ("missing", "infinite", "known", "impossible", "figures")
 
 
 def _checked(column: Any) -> Any:

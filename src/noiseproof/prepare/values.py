@@ -1,5 +1,6 @@
 """The values of a column as numbers, as texts, as days."""
 
+from collections.abc import Collection
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
@@ -10,16 +11,10 @@ from numpy.typing import NDArray
 from noiseproof.prepare.forms import LARGEST
 from noiseproof.tables.gaps import NO_NUMBER, NO_VALUE
 
-#: Dates as texts: 2020-03-31 or 2020/3/31, and 31/3/2020, 31-3-2020 or 31.3.20, a time of day
-#: after either. 10-11-12 may be anything.
-ISO = r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?P<time>[T ].*)?"
-SLASHED = (
-    r"(?P<first>\d{1,2})(?P<mark>[-/.])(?P<second>\d{1,2})[-/.](?P<year>\d{4}|(?<!-)\d{2})"
-    r"(?P<time> .*)?"
-)
 #: Numbers with a sign of money or per cent, or with something between the thousands.
 DECORATED = (
-    r"[(+\-\u2212]?[$€£¥₹]?\s?[+\-\u2212]?(\d+|\d{1,3}([,.'’_\s]\d{3})+)([.,]\d+)?\s?[%‰$€£¥₹]?\)?"
+    r"[(+\-\u2212]?[$€£¥₹]?\s?[+\-\u2212]?(\d+|\d{1,3}([,.'’_\s]\d{3})+)([.,]\d+)?-?\s?"
+    r"[%‰$€£¥₹]?\)?"
 )
 
 #: Integers from here on have more decimal digits than Python writes.
@@ -72,7 +67,12 @@ def _bare(value: Any) -> Any:
         return str(value)
     if isinstance(value, int) and abs(value) > LARGEST:
         return np.inf
-    return value.strip() if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if text[-1:] == "-" and text[:1].isdigit():  # as SAP writes -104.45
+        return f"-{text[:-1]}"
+    return text
 
 
 def seconds(span: Any) -> float:
@@ -110,8 +110,12 @@ def _says_nothing(value: Any) -> bool:
     return isinstance(value, str) and value.strip() in NO_VALUE
 
 
-def is_gap(column: Any) -> NDArray[np.bool_]:
+def is_gap(column: Any, words: Collection[str] = ()) -> NDArray[np.bool_]:
     """Return where a column of numbers or dates has no value, or a mark such as ? for none.
+
+    Args:
+        column: of any type.
+        words: what else stands for no value in this column.
 
     >>> import pandas as pd
     >>> is_gap(pd.Series(["1.5", " ?", None, "n/a", "much"])).tolist()
@@ -120,7 +124,10 @@ def is_gap(column: Any) -> NDArray[np.bool_]:
     gap = column.isna().to_numpy(bool)
     if column.dtype.kind in "biufcmM":
         return np.asarray(gap)
-    marks = [isinstance(v, str) and v.strip().lower() in NO_NUMBER for v in column]
+    marks = [
+        isinstance(v, str) and (v.strip().lower() in NO_NUMBER or v.strip() in words)
+        for v in column
+    ]
     return np.asarray(gap | np.array(marks, dtype=bool))
 
 
@@ -183,98 +190,3 @@ def _is_utf8(value: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def as_days(column: Any, day_first: bool | None) -> NDArray[np.float64]:
-    """Return dates as days since 1970, NaN for what is not a date.
-
-    Args:
-        column: dates, or texts such as 2020-03-31 and 31/3/2020.
-        day_first: whether 3/4/2020 is in April; None does not read dates written that way.
-    """
-    import pandas as pd
-
-    if pd.api.types.is_datetime64_any_dtype(column):
-        return _days(column)
-    codes, texts = as_text(column)
-    different = pd.Series(texts, dtype=object)
-    days = _days(_parsed(different, day_first)) if len(different) else np.empty(0)
-    return np.append(days, np.nan)[codes]
-
-
-def _parsed(texts: Any, day_first: bool | None) -> Any:
-    import pandas as pd
-
-    iso = texts.str.extract(f"^{ISO}$")
-    parts = [iso["year"], iso["month"], iso["day"], iso["time"]]
-    if day_first is not None:
-        other = texts.str.extract(f"^{SLASHED}$")
-        day, month = ("first", "second") if day_first else ("second", "first")
-        parts = [
-            part.fillna(more)
-            for part, more in zip(
-                parts, (_year(other["year"]), other[month], other[day], other["time"]), strict=True
-            )
-        ]
-    year, month, day, time = parts
-    written = year + "-" + month.str.zfill(2) + "-" + day.str.zfill(2) + time.fillna("")
-    return pd.to_datetime(written.astype(object), errors="coerce", format="mixed", utc=True)
-
-
-def _year(years: Any) -> Any:
-    """Return years of two digits as POSIX reads them: 69 to 99 are 1969 to 1999."""
-    short = years.str.len() == 2
-    return years.where(~short, ("20" + years).where(years < "69", "19" + years))
-
-
-def is_date(texts: Any) -> Any:
-    """Return for each text whether it looks like a date."""
-    return texts.str.fullmatch(ISO) | texts.str.fullmatch(SLASHED)
-
-
-def is_impossible(column: Any) -> NDArray[np.bool_]:
-    """Return which values are written as dates, and are no days whichever number is the month.
-
-    >>> import pandas as pd
-    >>> is_impossible(pd.Series(["2020-12-31", "31/12/2020", "0000-00-00", "often"])).tolist()
-    [False, False, True, False]
-    """
-    import pandas as pd
-
-    if pd.api.types.is_datetime64_any_dtype(column):
-        return np.zeros(len(column), dtype=np.bool_)
-    codes, texts = as_text(column)
-    different = pd.Series(texts, dtype=object)
-    found = np.array(is_date(different), dtype=np.bool_) if texts else np.empty(0, dtype=np.bool_)
-    for day_first in (True, False):
-        found &= np.isnan(as_days(different, day_first))
-    return np.append(found, False)[codes]
-
-
-def which_first(texts: Any) -> bool | None:
-    """Return whether the day comes first in dates such as 31/3/2020; None where there are none.
-
-    >>> import pandas as pd
-    >>> which_first(pd.Series(["3/4/2020", "3/31/2020"])), which_first(pd.Series(["3.4.2020"]))
-    (False, True)
-    """
-    parts = texts.str.extract(f"^{SLASHED}$")
-    parts = parts[parts["first"].notna()]
-    if len(parts) == 0:
-        return None
-    first, second = (int((parts[name].astype(int) > 12).sum()) for name in ("first", "second"))
-    if first == second:
-        return bool((parts["mark"] != "/").mean() > 0.5)  # slashes are the American way
-    return first > second
-
-
-def _days(column: Any) -> NDArray[np.float64]:
-    if str(column.dtype).startswith(
-        ("date32", "date64")
-    ):  # Arrow's own, which pandas knows no zone of
-        column = column.astype("datetime64[s]")
-    if column.dt.tz is not None:
-        column = column.dt.tz_convert(None)
-    seconds = column.to_numpy().astype("datetime64[s]").astype(np.float64)
-    seconds[column.isna().to_numpy()] = np.nan
-    return np.asarray(seconds / 86400)

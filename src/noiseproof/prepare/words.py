@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.dates import is_date
+from noiseproof.prepare.notes import UNREADABLE, Notes
 from noiseproof.prepare.values import text_of
 
 #: The most frequent words and pairs of words that are kept.
@@ -38,6 +39,10 @@ COLOURED = "[\ufe0e\ufe0f]"
 LONGEST = 3
 #: Where most of a text is in words longer than this, words tell nothing: DNA, hashes, links.
 LONG_WORD = 25
+#: Short texts have this many words on average, and others have this share of them, too.
+SHORT, SHARED = 2, 0.7
+LETTER = re.compile(r"[^\W\d_]")
+FIGURES = re.compile(r"(?=\D*+\d)[\d\s.,:;/+\-]++")
 #: A text has hardly a known word if fewer of its words and pairs are known than this share.
 KNOWN = 0.1
 
@@ -54,6 +59,7 @@ class Words:
         rarity: (V,) the inverse document frequency of each.
         characters: whether every word is taken as characters, pairs and triples.
         missing: the share of texts that were missing.
+        figures: the share of them that were dates or numbers alone.
     """
 
     name: str
@@ -61,6 +67,7 @@ class Words:
     rarity: NDArray[np.float32]
     characters: bool = False
     missing: float = 0.0
+    figures: float = 0.0
 
     @classmethod
     def learn(cls, name: str, column: Any, *, named: bool = False) -> "Words | None":
@@ -86,7 +93,8 @@ class Words:
             return None
         words = tuple(vectoriser.get_feature_names_out().tolist())
         rarity = vectoriser.idf_.astype(np.float32)
-        return cls(name, words, rarity, characters, float(column.isna().mean()))
+        missing = float(column.isna().mean())
+        return cls(name, words, rarity, characters, missing, float(are_figures(texts).mean()))
 
     @property
     def features(self) -> list[str]:
@@ -121,7 +129,10 @@ class Words:
         known = np.asarray(counts.sum(axis=1)).ravel() / np.maximum(lengths, 1)
         counts.data = (1 + np.log(counts.data)) * self.rarity[counts.indices]
         missing = column.isna().to_numpy()
-        strange = (known < KNOWN) & ~missing
+        strange = known < KNOWN
+        if self.figures <= UNREADABLE:  # dates: 12 and 2020 may be known, and say nothing
+            strange |= are_figures(texts_of(column))
+        strange &= ~missing
         notes.tally(
             self.name, rows=len(column), missing=int(missing.sum()), often_missing=self.missing,
             unread=int(strange.sum()), problem="have hardly a word known from the fit",
@@ -153,6 +164,44 @@ def has_common_words(texts: Sequence[str]) -> bool:
     found = [set(words(text)) for text in texts[:1000]]
     seen = Counter(word for one in found for word in one)
     return sum(any(seen[word] > 1 for word in one) for one in found) > 0.5 * sum(map(bool, found))
+
+
+def has_shared_words(texts: Sequence[str]) -> bool:
+    """Return whether short texts are made of words that others have, two or more on average.
+
+    Words without a letter do not count, nor do those that most texts have, such as png.
+
+    >>> has_shared_words(["red shoe", "blue shoe", "red hat", "blue hat"] * 2)
+    True
+    >>> has_shared_words(["img-001.png", "img-002.png", "img-003.png"])
+    False
+    """
+    found = [_letters(text) for text in texts[:1000]]
+    seen = Counter(word for one in found for word in set(one))
+    telling = [word for one in found for word in one if 2 * seen[word] <= len(found)]
+    length = sum(0.5 if _unspaced().match(word) else 1 for word in telling)
+    shared = sum(seen[word] > 1 for word in telling)
+    return length >= SHORT * len(found) and shared >= SHARED * len(telling)
+
+
+def are_figures(texts: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which texts are dates or numbers, without a word or a sign.
+
+    >>> are_figures(["31 Mar 2020", "2020-03-31T10:00Z", "7.5", "7 of 10", "", "👍"]).tolist()
+    [True, True, True, False, False, False]
+    """
+    import pandas as pd
+
+    dates = is_date(pd.Series(texts, dtype=object).str.strip()).to_numpy(bool)
+    bare = [FIGURES.fullmatch(text) is not None for text in texts]
+    return np.asarray(dates | np.array(bare, dtype=bool))
+
+
+def _letters(text: str) -> list[str]:
+    """Return the words of a text that have a letter; characters where there are no spaces."""
+    text = _folded(text)
+    found = [word for word in _word().findall(_spaced(text)) if LETTER.search(word)]
+    return found if text.isascii() else [*found, *"".join(_unspaced().findall(text))]
 
 
 def _spaced(text: str) -> str:

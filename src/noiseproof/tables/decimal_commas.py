@@ -23,8 +23,10 @@ WHOLE_NUMBER = rf"\s*[+-]?(\d+{EXPONENT}|{THOUSANDS}+|(?i:inf))\s*"
 POINT_NUMBER = rf"\s*[+-]?\d*\.\d*{EXPONENT}\s*"
 #: A number that would have no point if points were between thousands: 997.
 BELOW_THOUSAND = r"[+-]?\d{1,3}"
-#: This share of a column of text must be numbers with a decimal comma for it to be numbers.
+#: This share of a column of text must be numbers with a decimal comma for it to be numbers ...
 ALIKE = 0.95
+#: ... or half of them, if the others are no more different words than this, such as "not done".
+FEW_WORDS = 20
 #: With fewer fractions than this share, or fewer ways in which they end, points are decimal points.
 FEW, ENDINGS = 0.05, 5
 
@@ -34,6 +36,7 @@ class CommaLook:
 
     def __init__(self) -> None:
         self.texts = self.commas = self.millions = self.both = self.apart = self.points = 0
+        self.words: set[str] = set()
 
     def at(self, column: "pd.Series") -> Self:
         """Look at a block of texts."""
@@ -44,6 +47,8 @@ class CommaLook:
         self.millions += int(texts.str.fullmatch(MILLIONS).sum())
         both = texts.str.fullmatch(f"{COMMA_NUMBER}|{WHOLE_NUMBER}")
         self.both += int(both.sum())
+        if len(self.words) <= FEW_WORDS:
+            self.words |= set(texts[~both].str.strip().unique())
         pointed = texts.str.fullmatch(POINT_NUMBER)
         self.apart += int((pointed & both).sum())
         self.points += int((pointed & ~both).sum())
@@ -70,7 +75,9 @@ class CommaLook:
 
     @property
     def _is_alike(self) -> bool:
-        return self.both >= ALIKE * self.texts
+        words = self.texts - self.both
+        few = not self.points and len(self.words) <= min(FEW_WORDS, words / 2)
+        return self.both >= (0.5 if few else ALIKE) * self.texts
 
 
 def with_commas(

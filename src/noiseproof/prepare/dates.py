@@ -1,0 +1,166 @@
+"""Dates, in any of the ways that programs write them, as days since 1970."""
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseproof.prepare.values import as_text
+
+#: Dates as texts: 2020-03-31 or 2020/3/31, and 31/3/2020, 31-3-2020 or 31.3.20, a time of day
+#: after either. 10-11-12 may be anything.
+ISO = r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?P<time>[T ].*)?"
+SLASHED = (
+    r"(?P<first>\d{1,2})(?P<mark>[-/.])(?P<second>\d{1,2})[-/.](?P<year>\d{4}|(?<!-)\d{2})"
+    r"(?P<time> .*)?"
+)
+#: The same with the name of the month: 31-MAR-20, 31MAR2020, Tue, 31 Mar 2020, March 31, 2020.
+MONTHS = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    "|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+)
+FIRST = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+BEFORE = r"\[?(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
+AFTER = r"(?:[T :]|,\s?)(?P<time>\d{1,2}[:hH].*?)"
+NAMED = tuple(
+    re.compile(rf"{BEFORE}{day}(?:{AFTER})?\]?", re.IGNORECASE)
+    for day in (
+        rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?[-/ ]?(?P<month>{MONTHS})\.?[-/ ,]?"
+        r"(?P<year>\d{4}|\d{2})",
+        rf"(?P<month>{MONTHS})\.?[-/ ](?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[-/ ](?P<year>\d{{4}})",
+    )
+)
+#: 20200331T235900Z.
+COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2}.*)")
+#: What may stand behind a time and is not understood: CET, Europe/Berlin, [Europe/Berlin].
+ZONE = r"(?<=[\d:])\s*\[?[A-Za-z][A-Za-z_]*(?:[/+-][A-Za-z_0-9]+)*\]?$"
+
+
+def as_days(column: Any, day_first: bool | None) -> NDArray[np.float64]:
+    """Return dates as days since 1970, NaN for what is not a date.
+
+    Args:
+        column: dates, or texts such as 2020-03-31 and 31/3/2020.
+        day_first: whether 3/4/2020 is in April; None does not read dates written that way.
+    """
+    import pandas as pd
+
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return _days(column)
+    codes, texts = as_text(column)
+    different = pd.Series(list(map(_in_numbers, texts)), dtype=object)
+    days = _days(_parsed(different, day_first)) if len(different) else np.empty(0)
+    return np.append(days, np.nan)[codes]
+
+
+def _parsed(texts: Any, day_first: bool | None) -> Any:
+
+    iso = texts.str.extract(f"^{ISO}$")
+    parts = [iso["year"], iso["month"], iso["day"], iso["time"]]
+    if day_first is not None:
+        other = texts.str.extract(f"^{SLASHED}$")
+        day, month = ("first", "second") if day_first else ("second", "first")
+        parts = [
+            part.fillna(more)
+            for part, more in zip(
+                parts, (_year(other["year"]), other[month], other[day], other["time"]), strict=True
+            )
+        ]
+    year, month, day, time = parts
+    written = year + "-" + month.str.zfill(2) + "-" + day.str.zfill(2)
+    times = time.fillna("").astype(object)
+    found = _read(written + times)
+    named = found.isna() & written.notna() & times.str.contains(ZONE)
+    if named.any():  # a name of a zone says little: most columns have one throughout
+        found[named] = _read((written + times.str.replace(ZONE, "", regex=True))[named])
+    return found
+
+
+def _read(texts: Any) -> Any:
+    import pandas as pd
+
+    return pd.to_datetime(texts.astype(object), errors="coerce", format="mixed", utc=True)
+
+
+def _in_numbers(text: str) -> str:
+    """Return a date with the name of its month, or one without marks, as others are written.
+
+    >>> _in_numbers("29-JUN-22"), _in_numbers("June 9th, 2022 2:02 PM"), _in_numbers("June 2022")
+    ('2022-06-29', '2022-06-9 2:02 PM', 'June 2022')
+    >>> _in_numbers("[29/Jun/2022:14:02:54 +0000]"), _in_numbers("20220629T140254Z")
+    ('2022-06-29 14:02:54 +0000', '2022-06-29T14:02:54Z')
+    """
+    if text.isdecimal() or not text.isascii() or len(text) > 64:
+        return text
+    if found := COMPACT.fullmatch(text):
+        year, month, day, *time = found.groups()
+        return f"{year}-{month}-{day}T{':'.join(time)}"
+    found = next(filter(None, (way.fullmatch(text) for way in NAMED)), None)
+    if found is None:
+        return text
+    year = found["year"]
+    if len(year) == 2:
+        year = f"{'20' if year < '69' else '19'}{year}"
+    month = 1 + FIRST.index(found["month"][:3].lower())
+    return f"{year}-{month:02}-{found['day']}{' ' * bool(found['time'])}{found['time'] or ''}"
+
+
+def _year(years: Any) -> Any:
+    """Return years of two digits as POSIX reads them: 69 to 99 are 1969 to 1999."""
+    short = years.str.len() == 2
+    return years.where(~short, ("20" + years).where(years < "69", "19" + years))
+
+
+def is_date(texts: Any) -> Any:
+    """Return for each text whether it looks like a date."""
+    texts = texts.map(_in_numbers, na_action="ignore")
+    return texts.str.fullmatch(ISO) | texts.str.fullmatch(SLASHED)
+
+
+def is_impossible(column: Any) -> NDArray[np.bool_]:
+    """Return which values are written as dates, and are no days whichever number is the month.
+
+    >>> import pandas as pd
+    >>> is_impossible(pd.Series(["2020-12-31", "31/12/2020", "0000-00-00", "often"])).tolist()
+    [False, False, True, False]
+    """
+    import pandas as pd
+
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return np.zeros(len(column), dtype=np.bool_)
+    codes, texts = as_text(column)
+    different = pd.Series(texts, dtype=object)
+    found = np.array(is_date(different), dtype=np.bool_) if texts else np.empty(0, dtype=np.bool_)
+    for day_first in (True, False):
+        found &= np.isnan(as_days(different, day_first))
+    return np.append(found, False)[codes]
+
+
+def which_first(texts: Any) -> bool | None:
+    """Return whether the day comes first in dates such as 31/3/2020; None where there are none.
+
+    >>> import pandas as pd
+    >>> which_first(pd.Series(["3/4/2020", "3/31/2020"])), which_first(pd.Series(["3.4.2020"]))
+    (False, True)
+    """
+    parts = texts.str.extract(f"^{SLASHED}$")
+    parts = parts[parts["first"].notna()]
+    if len(parts) == 0:
+        return None
+    first, second = (int((parts[name].astype(int) > 12).sum()) for name in ("first", "second"))
+    if first == second:
+        return bool((parts["mark"] != "/").mean() > 0.5)  # slashes are the American way
+    return first > second
+
+
+def _days(column: Any) -> NDArray[np.float64]:
+    if str(column.dtype).startswith(
+        ("date32", "date64")
+    ):  # Arrow's own, which pandas knows no zone of
+        column = column.astype("datetime64[s]")
+    if column.dt.tz is not None:
+        column = column.dt.tz_convert(None)
+    seconds = column.to_numpy().astype("datetime64[s]").astype(np.float64)
+    seconds[column.isna().to_numpy()] = np.nan
+    return np.asarray(seconds / 86400)

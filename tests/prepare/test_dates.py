@@ -1,0 +1,62 @@
+"""A date is the same day however a program writes it."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from noiseproof.prepare.dates import as_days
+from noiseproof.prepare.features import learn_features
+from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.samples import Samples
+
+RNG = np.random.default_rng(0)
+TIMES = pd.Timestamp("2019-01-01") + pd.to_timedelta(RNG.integers(0, 10**8, 80), unit="s")
+#: How databases, spreadsheets, logs, mails and people write days, and times.
+DAYS = [
+    "%Y-%m-%d", "%d-%b-%y", "%d-%b-%Y", "%d%b%Y", "%d %B %Y", "%d. %B %Y", "%B %d, %Y", "%b %d %Y",
+    "%a, %d %b %Y", "%d/%b/%Y",
+]  # fmt: skip
+MOMENTS = [
+    "%Y-%m-%dT%H:%M:%SZ", "%Y%m%dT%H%M%SZ", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S CEST",
+    "%Y-%m-%d %H:%M:%S Europe/Berlin", "%Y-%m-%dT%H:%M:%S[Europe/Berlin]", "%d%b%Y:%H:%M:%S",
+    "[%d/%b/%Y:%H:%M:%S +0000]", "%a, %d %b %Y %H:%M:%S +0000", "%d-%b-%Y %I:%M:%S %p",
+    "%B %d, %Y, %I:%M:%S %p", "%m/%d/%Y %I:%M:%S %p",
+]  # fmt: skip
+
+
+def learnt(values):
+    frame = pd.DataFrame({"when": values, "z": np.arange(len(values)) % 7})
+    features = learn_features(Samples("t", frame), (), 0, Notes())
+    return features, features.transform(Samples("t", frame), Notes())
+
+
+@pytest.mark.parametrize(
+    ("way", "case"),
+    [(day, case) for day in DAYS for case in (str, str.upper, str.lower)]
+    + [(moment, str) for moment in MOMENTS],
+)
+def test_every_way_to_write_a_date_gives_the_same_features(way, case):
+    known = TIMES.normalize() if way in DAYS else TIMES
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        features, matrix = learnt([case(text) for text in known.strftime(way)])
+    assert features.columns[0].kind == "date"
+    np.testing.assert_allclose(matrix, learnt(known)[1], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["31 Feb 2020", "June 2022", "may 12", "12 mars 2020", "1 Jan", "2020-01-01 often", "A1"],
+)
+def test_what_is_no_day_is_none(text):
+    assert np.isnan(as_days(pd.Series([text]), True)).all()
+
+
+def test_a_model_reads_dates_with_names_of_months_and_tells_of_none_that_it_cannot():
+    features, _ = learnt(TIMES.strftime("%Y-%m-%d"))
+    notes = Notes()
+    frame = pd.DataFrame({"when": TIMES.strftime("%d-%b-%y"), "z": 1})
+    features.transform(Samples("t", frame), notes)
+    assert notes.warnings == []
