@@ -18,7 +18,7 @@ from margin import NOISES, cifar10
 from noiseproof import noise
 from noiseproof.advise.families import active_negative, families
 from noiseproof.bench import Collected, Grid, load_grid
-from noiseproof.bench.engine import Settings
+from noiseproof.bench.engines.engine import Settings
 from noiseproof.bench.grid import Row
 from noiseproof.bench.run import run_grids
 from noiseproof.learn.learner import Problem, Task

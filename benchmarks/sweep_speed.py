@@ -14,8 +14,9 @@ import tempfile
 import time
 from collections.abc import Sequence
 
-from noiseproof.bench import Cell, load_grid, local
-from noiseproof.bench.engine import Settings
+from noiseproof.bench import Cell, load_grid
+from noiseproof.bench.engines import local
+from noiseproof.bench.engines.engine import Settings
 from noiseproof.progress import Progress
 from noiseproof.results import Store
 

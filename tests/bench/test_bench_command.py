@@ -9,8 +9,8 @@ from made_records import identified
 from small_grid import write_blobs, write_grid
 
 from noiseproof.bench import load_grid
-from noiseproof.bench.engine import Settings
-from noiseproof.bench.run_cell import run_cell
+from noiseproof.bench.engines.engine import Settings
+from noiseproof.bench.engines.run_cell import run_cell
 from noiseproof.bench.selection import Selection
 from noiseproof.cli import main
 from noiseproof.files import locked

@@ -9,12 +9,12 @@ from small_grid import results
 from tiny_encoders import fresh, onnx_means  # noqa: F401  (a fixture)
 
 from noiseproof.bench import collect, encoded, load_grid, source
-from noiseproof.bench.engine import Settings
+from noiseproof.bench.engines.engine import Settings
+from noiseproof.bench.engines.run_cell import run_cell, run_stack
+from noiseproof.bench.engines.scheduler import Tally
+from noiseproof.bench.engines.stack import Stack, Stacked, cells_in
 from noiseproof.bench.report import variants
 from noiseproof.bench.run import cells_left, run_grids
-from noiseproof.bench.run_cell import run_cell, run_stack
-from noiseproof.bench.scheduler import Tally
-from noiseproof.bench.stack import Stack, Stacked, cells_in
 from noiseproof.bench.tables import results_table
 from noiseproof.cli import main
 from noiseproof.encoders.run import embed
@@ -257,7 +257,7 @@ def test_the_grids_of_the_paper_on_features_need_no_weights():
 
 
 def test_a_node_of_a_cluster_runs_such_a_cell_by_itself(grid, tmp_path, monkeypatch):
-    from noiseproof.bench.ray_task import Product, work
+    from noiseproof.bench.engines.ray_task import Product, work
 
     cell = grid.cells()[0]
     absolute = replace(

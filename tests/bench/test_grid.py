@@ -10,10 +10,10 @@ import pytest
 from small_grid import write_blobs, write_grid
 
 from noiseproof.bench import Grid, Row, grid_names, load_grid
-from noiseproof.bench.engine import Settings
+from noiseproof.bench.engines.engine import Settings
+from noiseproof.bench.engines.run_cell import run_cell
 from noiseproof.bench.grid_file import FIELDS
 from noiseproof.bench.run import cells_of, read_shard
-from noiseproof.bench.run_cell import run_cell
 from noiseproof.errors import NoiseproofError, ParameterError
 from noiseproof.losses import loss as read_loss
 from noiseproof.paper import PARAMETERS

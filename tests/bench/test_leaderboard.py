@@ -11,14 +11,14 @@ from small_grid import write_blobs
 from noiseproof.advise import recommend
 from noiseproof.bench import Collected, grid_names, load_grid
 from noiseproof.bench.advised import RECOMMEND, advised_loss
-from noiseproof.bench.engine import Settings
+from noiseproof.bench.engines.engine import Settings
+from noiseproof.bench.engines.run_cell import run_stack
+from noiseproof.bench.engines.scheduler import Tally
+from noiseproof.bench.engines.stack import Stacked, cells_in
 from noiseproof.bench.grid_file import expand
 from noiseproof.bench.leaderboard import Board, Column, board
 from noiseproof.bench.leaderboard_page import page
 from noiseproof.bench.run import run_grids
-from noiseproof.bench.run_cell import run_stack
-from noiseproof.bench.scheduler import Tally
-from noiseproof.bench.stack import Stacked, cells_in
 from noiseproof.bench.trials import draw_trials
 from noiseproof.cli import main
 from noiseproof.errors import DataError, NoiseError, ParameterError

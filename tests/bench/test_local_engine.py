@@ -11,11 +11,12 @@ import time
 import pytest
 from small_grid import results, write_grid
 
-from noiseproof.bench import load_grid, local
-from noiseproof.bench.engine import Settings
+from noiseproof.bench import load_grid
+from noiseproof.bench.engines import local
+from noiseproof.bench.engines.engine import Settings
+from noiseproof.bench.engines.run_cell import run_cell
+from noiseproof.bench.engines.stack import Stacked, cells_in
 from noiseproof.bench.run import cells_left, cells_of, run_grids
-from noiseproof.bench.run_cell import run_cell
-from noiseproof.bench.stack import Stacked, cells_in
 from noiseproof.cli import main
 from noiseproof.files import locked
 from noiseproof.progress import SILENT, Progress

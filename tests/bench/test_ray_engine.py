@@ -15,12 +15,13 @@ from types import SimpleNamespace
 import pytest
 from small_grid import write_grid
 
-from noiseproof.bench import load_grid, local
+from noiseproof.bench import load_grid
 from noiseproof.bench.cells import Block, Cells
-from noiseproof.bench.engine import Settings
+from noiseproof.bench.engines import local
+from noiseproof.bench.engines.engine import Settings
+from noiseproof.bench.engines.scheduler import Broken, Mistake, News
+from noiseproof.bench.engines.worker import explain
 from noiseproof.bench.run import cells_left
-from noiseproof.bench.scheduler import Broken, Mistake, News
-from noiseproof.bench.worker import explain
 from noiseproof.cli import main
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.files import locked
@@ -29,9 +30,9 @@ from noiseproof.results import Store
 from noiseproof.results.run_files import lock_file
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'noiseproof[ray]'")
-ray_engine = pytest.importorskip("noiseproof.bench.ray_engine")
-ray_cluster = pytest.importorskip("noiseproof.bench.ray_cluster")
-ray_task = pytest.importorskip("noiseproof.bench.ray_task")
+ray_engine = pytest.importorskip("noiseproof.bench.engines.ray_engine")
+ray_cluster = pytest.importorskip("noiseproof.bench.engines.ray_cluster")
+ray_task = pytest.importorskip("noiseproof.bench.engines.ray_task")
 
 pytestmark = [
     # Ray leaves files and processes to the garbage collector, and says what it will change.

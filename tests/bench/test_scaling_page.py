@@ -10,7 +10,7 @@ import pytest
 from small_grid import results, write_grid
 
 from noiseproof.bench import load_grid
-from noiseproof.bench.engine import Settings
+from noiseproof.bench.engines.engine import Settings
 from noiseproof.bench.run import run_grids
 from noiseproof.progress import SILENT
 from noiseproof.results import Store

@@ -3,8 +3,9 @@
 import pytest
 from made_records import made
 
-from noiseproof.bench import load_grid, scheduler
-from noiseproof.bench.scheduler import Broken, Busy, Died, Mistake, News, Result, schedule
+from noiseproof.bench import load_grid
+from noiseproof.bench.engines import scheduler
+from noiseproof.bench.engines.scheduler import Broken, Busy, Died, Mistake, News, Result, schedule
 from noiseproof.progress import SILENT, Progress
 
 CELLS = load_grid("digits-symmetric").select(rows=["CE"]).cells()[:6]

@@ -18,9 +18,9 @@ from noiseproof.cli import main
 from noiseproof.data.folder import read_folder
 from noiseproof.data.images import decode, dimensions
 from noiseproof.errors import DataError, DataWarning, ParameterError
-from noiseproof.prepare.array_files import read_array_file
-from noiseproof.prepare.reading import Reading
-from noiseproof.prepare.table_files import read_table_file
+from noiseproof.prepare.formats.array_files import read_array_file
+from noiseproof.prepare.formats.reading import Reading
+from noiseproof.prepare.formats.table_files import read_table_file
 
 RNG = np.random.default_rng(0)
 PIXELS = RNG.integers(0, 256, (20, 6, 7, 3), np.uint8)

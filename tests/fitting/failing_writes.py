@@ -26,7 +26,7 @@ if __name__ == "__main__":  # and not where pytest looks for doctests
     from noiseproof.fitting.clean_folder import SIDE
     from noiseproof.fitting.fitted import Fitted
     from noiseproof.fitting.reviewed import fingerprint
-    from noiseproof.prepare.image_files import read_image_folder
+    from noiseproof.prepare.formats.image_files import read_image_folder
 else:
     Fitted = object
 

@@ -14,8 +14,8 @@ from noiseproof.fitting import corrections, model, predict
 from noiseproof.fitting.clean import clean
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import Model, load
-from noiseproof.prepare import table_files
-from noiseproof.prepare.array_files import array_blocks
+from noiseproof.prepare.formats import table_files
+from noiseproof.prepare.formats.array_files import array_blocks
 from noiseproof.prepare.read import read
 from noiseproof.tables.delimited import Delimited
 

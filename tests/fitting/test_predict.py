@@ -22,7 +22,7 @@ from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import Model, load
 from noiseproof.fitting.predict import check_out, predict_file
 from noiseproof.prepare.classes import Classes
-from noiseproof.prepare.columns import Number
+from noiseproof.prepare.columns.column import Number
 from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples

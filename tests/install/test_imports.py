@@ -10,7 +10,10 @@ CORE = modules(distributions())
 FILES = sorted(SRC.rglob("*.py"))
 
 #: Files that one other file alone imports, which asks in their place.
-IMPORTED_BY = {"bench/ray_cluster.py": "bench/engine.py", "bench/ray_engine.py": "bench/engine.py"}
+IMPORTED_BY = {
+    "bench/engines/ray_cluster.py": "bench/engines/engine.py",
+    "bench/engines/ray_engine.py": "bench/engines/engine.py",
+}
 
 
 def third_party(tree):

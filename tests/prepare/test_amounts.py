@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import noiseproof as nf
 from noiseproof.errors import DataWarning
-from noiseproof.prepare.amounts import Amounts
-from noiseproof.prepare.columns import Number
+from noiseproof.prepare.columns.amounts import Amounts
+from noiseproof.prepare.columns.column import Number
+from noiseproof.prepare.columns.kinds import understand
 from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.inputs import as_samples
-from noiseproof.prepare.kinds import understand
 from noiseproof.prepare.notes import Notes
 
 #: A way to write amounts: where the unit stands, the mark of thousands, the decimal mark.

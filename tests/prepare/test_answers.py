@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from noiseproof.errors import DataError, DataWarning, NoiseproofError, ParameterError
-from noiseproof.prepare.answers import of_frame, read_long, read_wide
+from noiseproof.prepare.answers.asked import of_frame, read_long, read_wide
 
 
 def long():

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from noiseproof.prepare.answers import of_frame, read_long, read_wide
+from noiseproof.prepare.answers.asked import of_frame, read_long, read_wide
 from noiseproof.tables.gaps import NO_VALUE
 
 WORDS = [word for word in sorted(NO_VALUE) if word]

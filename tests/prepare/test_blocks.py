@@ -15,9 +15,9 @@ from scipy import sparse
 from noiseproof import memory
 from noiseproof.errors import DataError
 from noiseproof.prepare.features import learn_features, reading
+from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read, read_blocks
-from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
 from noiseproof.tables import delimited, first_line, watched
 

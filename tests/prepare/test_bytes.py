@@ -7,10 +7,10 @@ import pytest
 from pyarrow import parquet
 
 from noiseproof.prepare.features import learn_features, reading
+from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read_blocks
-from noiseproof.prepare.reading import Reading
 
 FRAME = pd.DataFrame({
     "colour": ["grün", "rot", None, "rot"] * 10,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noiseproof.prepare.dates import as_days
+from noiseproof.prepare.columns.dates import as_days
 from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples

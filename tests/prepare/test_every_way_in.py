@@ -12,16 +12,16 @@ from pyarrow import parquet
 from noiseproof.data.table import read_table
 from noiseproof.errors import DataError
 from noiseproof.integrations.sklearn import RobustClassifier
-from noiseproof.prepare.answers import of_frame, read_long
+from noiseproof.prepare.answers.asked import of_frame, read_long
+from noiseproof.prepare.answers.items import items, varies
 from noiseproof.prepare.checks import hashes
 from noiseproof.prepare.classes import MISSING, encode
 from noiseproof.prepare.features import learn_features, reading
+from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.groups import Groups, grouped
 from noiseproof.prepare.inputs import as_samples
-from noiseproof.prepare.items import items, varies
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read_blocks
-from noiseproof.prepare.reading import Reading
 
 ROWS = 24
 NUMBERS = np.random.default_rng(0)

@@ -11,7 +11,8 @@ import pytest
 from scipy import sparse
 
 from noiseproof.errors import DataError, DataWarning, ParameterError
-from noiseproof.prepare.columns import Category
+from noiseproof.parallel import one_thread
+from noiseproof.prepare.columns.column import Category
 from noiseproof.prepare.features import learn_features, load_features
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.matrix_features import MatrixFeatures
@@ -29,8 +30,9 @@ def table(**columns):
 
 def prepare(samples, text=(), notes=None):
     notes = Notes() if notes is None else notes
-    features = learn_features(samples, text, 0, notes)
-    return features, features.transform(samples, Notes())
+    with one_thread():  # as fits do: k-means would spin on a busy machine
+        features = learn_features(samples, text, 0, notes)
+        return features, features.transform(samples, Notes())
 
 
 MIXED = {

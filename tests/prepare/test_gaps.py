@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from noiseproof.prepare.features import learn_features, reading
+from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read, read_blocks
-from noiseproof.prepare.reading import Reading
 from noiseproof.tables.gaps import NO_NUMBER, NO_VALUE
 
 PLAIN = [f"{value:.2f}" for value in np.linspace(-3, 7, 40)]

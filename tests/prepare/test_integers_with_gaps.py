@@ -9,11 +9,11 @@ from pyarrow import parquet
 from noiseproof.errors import DataError
 from noiseproof.fitting.reviewed import fingerprint
 from noiseproof.fitting.trusted import trusted_rows
-from noiseproof.prepare.answers import of_frame, read_long, read_wide
+from noiseproof.prepare.answers.asked import of_frame, read_long, read_wide
 from noiseproof.prepare.classes import encode
+from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.read import read_blocks
-from noiseproof.prepare.reading import Reading
 
 #: As float64 all three are the same number.
 NEAR = [900000000000207008, 900000000000207009, 900000000000207010]

@@ -11,7 +11,7 @@ import pytest
 import noiseproof as nf
 from noiseproof.errors import NoiseproofError
 from noiseproof.files.spreadsheet import escape
-from noiseproof.prepare.amounts import Amounts
+from noiseproof.prepare.columns.amounts import Amounts
 from noiseproof.tables.first_line import NAMED_ROW
 from noiseproof.tables.header import NUMBER
 

@@ -15,8 +15,8 @@ from noiseproof.data.folder import strays
 from noiseproof.data.images import decode
 from noiseproof.encoders.pictures import PictureFiles
 from noiseproof.errors import DataError
-from noiseproof.prepare.file_names import shown
-from noiseproof.prepare.image_files import image_blocks, read_image_folder
+from noiseproof.prepare.formats.file_names import shown
+from noiseproof.prepare.formats.image_files import image_blocks, read_image_folder
 from noiseproof.prepare.inputs import as_samples
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="file names of Unix")

@@ -8,11 +8,11 @@ import pytest
 
 import noiseproof as nf
 from noiseproof.cli import main
-from noiseproof.prepare.columns import Number
+from noiseproof.prepare.columns.column import Number
+from noiseproof.prepare.formats.reading import Reading
+from noiseproof.prepare.formats.table_files import table_blocks
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read
-from noiseproof.prepare.reading import Reading
-from noiseproof.prepare.table_files import table_blocks
 
 RNG = np.random.default_rng(0)
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noiseproof.errors import DataError
+from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.read import read, read_blocks
-from noiseproof.prepare.reading import Reading
 from noiseproof.tables.read import read_frame
 
 KINDS = {"a.tsv": "\t", "a.csv": ",", "b.csv": ";"}

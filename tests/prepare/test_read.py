@@ -16,9 +16,9 @@ from noiseproof.data.images import decode
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import Classes, encode
+from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.read import read, read_blocks
-from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
 
 FRAME = pd.DataFrame(

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noiseproof.prepare.answers import read_long
+from noiseproof.prepare.answers.asked import read_long
+from noiseproof.prepare.answers.items import items
 from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import Classes
-from noiseproof.prepare.items import items
-from noiseproof.prepare.kinds import as_read
+from noiseproof.prepare.columns.kinds import as_read
 from noiseproof.prepare.leaks import labels_among
 from noiseproof.prepare.samples import Samples
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from noiseproof.errors import DataError
+from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.read import read, read_blocks
-from noiseproof.prepare.reading import Reading
 
 PIECES = ["red", "", " ", '"', '""', ",", '5" pipe', "a;b", "NA", "\n", "x\r\ny", "žluť"]
 

@@ -9,10 +9,10 @@ import pytest
 from noiseproof.fitting.clean import clean
 from noiseproof.fitting.reviewed import fingerprint
 from noiseproof.prepare.features import learn_features
+from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import read, read_blocks
-from noiseproof.prepare.reading import Reading
 
 N = 60
 FRAME = pd.DataFrame(

@@ -14,7 +14,7 @@ import noiseproof as nf
 from noiseproof.cli import main
 from noiseproof.errors import DataError
 from noiseproof.integrations.sklearn import RobustClassifier
-from noiseproof.prepare.values import as_numbers, as_text, text_of
+from noiseproof.prepare.columns.values import as_numbers, as_text, text_of
 
 #: Values of which many are equal, and are written differently.
 EQUAL = [

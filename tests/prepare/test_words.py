@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from noiseproof.prepare.columns.words import Words, count_words, words
 from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.words import Words, count_words, words
 
 N = 200
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from noiseproof.prepare.columns.values import as_numbers
 from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.values import as_numbers
 
 YEARS = np.arange(1950, 2020, 3) % 41 + 1980
 SECONDS = np.arange(7, 5000, 91) % 1013

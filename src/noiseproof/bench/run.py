@@ -6,9 +6,9 @@ from dataclasses import replace
 from noiseproof import data
 from noiseproof.bench.cells import Cells, Remaining, merge
 from noiseproof.bench.encoded import encode
-from noiseproof.bench.engine import Settings, find_engine
+from noiseproof.bench.engines.engine import Settings, find_engine
+from noiseproof.bench.engines.scheduler import Tally
 from noiseproof.bench.grid import Grid
-from noiseproof.bench.scheduler import Tally
 from noiseproof.errors import ParameterError
 from noiseproof.losses.own import loss_files
 from noiseproof.progress import Progress

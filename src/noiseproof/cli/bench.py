@@ -75,7 +75,7 @@ def run_bench(
 
     Example: noiseproof bench run digits-symmetric --seeds 1
     """
-    from noiseproof.bench.engine import Settings
+    from noiseproof.bench.engines.engine import Settings
     from noiseproof.bench.run import read_shard, run_grids
     from noiseproof.bench.words import count
     from noiseproof.progress import on_terminal
@@ -149,7 +149,7 @@ def show_status(
 
 def _find(grids: "Iterable[Grid]", store: "Store", workers: int) -> "list[Status]":
     from noiseproof.bench.collect import collect_all
-    from noiseproof.bench.local import cores
+    from noiseproof.bench.engines.local import cores
     from noiseproof.bench.status import find_status
 
     return [find_status(found, store, workers or cores()) for found in collect_all(grids, store)]

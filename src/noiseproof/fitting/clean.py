@@ -20,9 +20,9 @@ from noiseproof.fitting.model import RECIPE
 from noiseproof.fitting.output import default_folder
 from noiseproof.fitting.reviewed import fingerprint
 from noiseproof.prepare.classes import Classes, Codes, encode
+from noiseproof.prepare.formats.reading import Reading
+from noiseproof.prepare.formats.table_files import read_table_file
 from noiseproof.prepare.read import check_encoding, check_label
-from noiseproof.prepare.reading import Reading
-from noiseproof.prepare.table_files import read_table_file
 from noiseproof.tables.read import PARQUET, bare_name, parquet_file, table_suffix
 
 

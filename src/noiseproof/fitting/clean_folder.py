@@ -9,8 +9,8 @@ from noiseproof.errors import ParameterError
 from noiseproof.fitting.corrections import Change, Given, corrections, listed
 from noiseproof.fitting.reviewed import fingerprint
 from noiseproof.prepare.classes import encode
-from noiseproof.prepare.file_names import shown
-from noiseproof.prepare.image_files import read_image_folder
+from noiseproof.prepare.formats.file_names import shown
+from noiseproof.prepare.formats.image_files import read_image_folder
 
 #: Pictures are decoded to see which can be read; this small, it is quick.
 SIDE = 8

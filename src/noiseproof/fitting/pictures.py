@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from noiseproof.data.folder import find_images
 from noiseproof.data.images import alone, flat, open_picture, upright, wary
-from noiseproof.prepare.file_names import shown
+from noiseproof.prepare.formats.file_names import shown
 from noiseproof.threads import each
 
 #: The longest side of a thumbnail, where there are at most so many of them: a page of 10,000

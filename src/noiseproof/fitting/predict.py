@@ -14,10 +14,10 @@ from noiseproof.files.spreadsheet import escape
 from noiseproof.fitting.model import Model
 from noiseproof.prepare.classes import Classes
 from noiseproof.prepare.features import encoder_of, reading
+from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.forms import BLOCK
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.read import check_encoding, read_blocks
-from noiseproof.prepare.reading import Reading
 from noiseproof.progress import SILENT, Progress
 from noiseproof.tables.read import PARQUET
 

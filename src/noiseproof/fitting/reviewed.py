@@ -26,7 +26,7 @@ from noiseproof.files.spreadsheet import unescape
 from noiseproof.fitting.evaluate import Accuracy, exact
 from noiseproof.prepare.checks import hashes
 from noiseproof.prepare.classes import Classes, Codes
-from noiseproof.prepare.file_names import shown
+from noiseproof.prepare.formats.file_names import shown
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import counted
 from noiseproof.tables.first_line import separator_of

@@ -9,7 +9,7 @@ import numpy as np
 from noiseproof.fitting import crowd
 from noiseproof.fitting.looks import as_seen, picture_folder
 from noiseproof.fitting.reviewed import fingerprint
-from noiseproof.prepare.answers import Asked
+from noiseproof.prepare.answers.asked import Asked
 from noiseproof.prepare.checks import Checked, check
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
 from noiseproof.prepare.groups import grouped

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.noise.matrix import Doubles
+from noiseproof.prepare.columns.words import count_words, words
 from noiseproof.prepare.forms import LARGEST
-from noiseproof.prepare.words import count_words, words
 
 Codes = NDArray[np.int64]
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from noiseproof.noise import stream
 from noiseproof.prepare.classes import Classes, Codes
-from noiseproof.prepare.kinds import as_read
+from noiseproof.prepare.columns.kinds import as_read
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import counted

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.errors import DataError, did_you_mean
+from noiseproof.prepare.columns.values import LONGEST
 from noiseproof.prepare.forms import plain
-from noiseproof.prepare.values import LONGEST
 from noiseproof.tables.frames import as_column, as_frame, as_objects, is_odd
 from noiseproof.tables.labels import label_gaps
 

@@ -13,16 +13,16 @@ from noiseproof.encoders.encoder import Identity
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.files import mode_of
 from noiseproof.prepare.classes import Codes
+from noiseproof.prepare.columns.kinds import understand
+from noiseproof.prepare.columns.sentences import Sentences
+from noiseproof.prepare.columns.words import Words
 from noiseproof.prepare.image_features import ImageFeatures
-from noiseproof.prepare.kinds import understand
 from noiseproof.prepare.matrix_features import MatrixFeatures
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.pictures import PictureFeatures
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.sentences import Sentences
 from noiseproof.prepare.table_features import TableFeatures
 from noiseproof.prepare.text_features import with_texts_encoded
-from noiseproof.prepare.words import Words
 from noiseproof.progress import SILENT, Progress
 
 

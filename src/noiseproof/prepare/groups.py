@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.prepare.classes import Codes
+from noiseproof.prepare.columns.values import TRUTH, as_text, with_gaps
 from noiseproof.prepare.notes import shortlist
-from noiseproof.prepare.values import TRUTH, as_text, with_gaps
 from noiseproof.progress import counted
 from noiseproof.tables.frames import as_column
 

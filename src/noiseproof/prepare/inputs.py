@@ -13,14 +13,14 @@ from scipy import sparse
 
 from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.prepare.classes import only_column
+from noiseproof.prepare.columns.values import LONGEST, as_text, with_gaps
+from noiseproof.prepare.formats.reading import Reading
+from noiseproof.prepare.formats.table_files import column_name, split_label, tidy
 from noiseproof.prepare.forms import TOO_LARGE, as_inputs, blurred, canonical, check_range, plain
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.pictures import encode_array
 from noiseproof.prepare.read import read
-from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.table_files import column_name, split_label, tidy
-from noiseproof.prepare.values import LONGEST, as_text, with_gaps
 from noiseproof.progress import SILENT, counted
 from noiseproof.tables.frames import as_column, as_frame, is_foreign, with_columns
 
@@ -34,8 +34,8 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
         X: a path, a DataFrame, an array, masked or not, a sparse matrix, a tensor or lists.
         y: the labels, or for a path or a DataFrame the name of their column.
         labelled: whether there have to be labels.
-        options: of :class:`~noiseproof.prepare.reading.Reading`, for a path, and ``progress``;
-            ``encoder`` for images in memory too.
+        options: of :class:`~noiseproof.prepare.formats.reading.Reading`, for a path, and
+            ``progress``; ``encoder`` for images in memory too.
     """
     if isinstance(X, (str, PathLike)):
         if y is not None and not isinstance(y, str):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from noiseproof.prepare.classes import Codes
-from noiseproof.prepare.kinds import NUMBERED, as_read
+from noiseproof.prepare.columns.kinds import NUMBERED, as_read
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 

@@ -10,14 +10,14 @@ from typing import Any
 from noiseproof.encoders.choose import AUTO
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.files import check_plain, mode_of
-from noiseproof.prepare import array_files
-from noiseproof.prepare.array_files import array_blocks, read_array_file
+from noiseproof.prepare.formats import array_files
+from noiseproof.prepare.formats.array_files import array_blocks, read_array_file
+from noiseproof.prepare.formats.image_files import image_blocks, read_image_folder
+from noiseproof.prepare.formats.reading import Reading
+from noiseproof.prepare.formats.table_files import parquet_files, read_table_file, table_blocks
 from noiseproof.prepare.forms import BLOCK
-from noiseproof.prepare.image_files import image_blocks, read_image_folder
 from noiseproof.prepare.pictures import Wanted, encode_array
-from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.table_files import parquet_files, read_table_file, table_blocks
 from noiseproof.progress import SILENT, Progress, counted
 from noiseproof.tables.read import PARQUET, table_suffix
 

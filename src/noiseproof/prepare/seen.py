@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.prepare.checks import row_hashes
-from noiseproof.prepare.columns import Number
+from noiseproof.prepare.columns.column import Number
 from noiseproof.prepare.features import Preprocessor
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_features import TableFeatures, column_of

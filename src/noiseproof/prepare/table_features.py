@@ -11,12 +11,12 @@ from scipy import sparse
 
 from noiseproof.encoders.encoder import Identity
 from noiseproof.errors import DataError
-from noiseproof.prepare.columns import FURTHEST, KINDS, Column, Number
+from noiseproof.prepare.columns.column import FURTHEST, KINDS, Column, Number
+from noiseproof.prepare.columns.sentences import Sentences
+from noiseproof.prepare.columns.values import with_gaps
+from noiseproof.prepare.columns.words import Words
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.sentences import Sentences
-from noiseproof.prepare.values import with_gaps
-from noiseproof.prepare.words import Words
 from noiseproof.progress import SILENT, Progress
 
 AnyColumn = Column | Words | Sentences

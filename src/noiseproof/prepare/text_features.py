@@ -12,11 +12,11 @@ from noiseproof.errors import ParameterError
 from noiseproof.noise import stream
 from noiseproof.prepare.checks import row_hashes
 from noiseproof.prepare.classes import Codes
+from noiseproof.prepare.columns.sentences import Sentences
+from noiseproof.prepare.columns.words import Words
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.sentences import Sentences
 from noiseproof.prepare.table_features import AnyColumn, TableFeatures
-from noiseproof.prepare.words import Words
 from noiseproof.progress import SILENT, Progress
 
 #: The rows and folds by which words, embeddings and both are compared.

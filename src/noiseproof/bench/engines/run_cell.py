@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from noiseproof.bench.cell import Cell
-from noiseproof.bench.engine import Settings
+from noiseproof.bench.engines.engine import Settings
+from noiseproof.bench.engines.stack import Stack
 from noiseproof.bench.source import load_data
-from noiseproof.bench.stack import Stack
 from noiseproof.errors import DataError
 from noiseproof.results import Record, RunFiles, complete, complete_together
 from noiseproof.results.key import experiment_key

@@ -7,10 +7,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from noiseproof.bench.engine import Settings
-from noiseproof.bench.run_cell import run_cell, run_stack
-from noiseproof.bench.scheduler import Broken, Busy, Message, Mistake, News, Result, Results
-from noiseproof.bench.stack import Stack, Work
+from noiseproof.bench.engines.engine import Settings
+from noiseproof.bench.engines.run_cell import run_cell, run_stack
+from noiseproof.bench.engines.scheduler import Broken, Busy, Message, Mistake, News, Result, Results
+from noiseproof.bench.engines.stack import Stack, Work
 from noiseproof.errors import LockedError, NoiseproofError
 from noiseproof.train import Epoch
 from noiseproof.train.progress import Watcher

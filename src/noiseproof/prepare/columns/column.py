@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.prepare.amounts import NUMBERS, SPAN, Amounts
-from noiseproof.prepare.dates import as_days, is_impossible
+from noiseproof.prepare.columns.amounts import NUMBERS, SPAN, Amounts
+from noiseproof.prepare.columns.dates import as_days, is_impossible
+from noiseproof.prepare.columns.values import as_numbers, as_text, is_gap
 from noiseproof.prepare.forms import LARGEST
 from noiseproof.prepare.notes import ENOUGH, UNREADABLE, Notes
-from noiseproof.prepare.values import as_numbers, as_text, is_gap
 
 #: A column with values further out than this many inter-quartile ranges is squashed.
 FAR = 20.0

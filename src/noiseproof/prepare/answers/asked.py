@@ -12,14 +12,17 @@ from typing import Any
 import numpy as np
 
 from noiseproof.errors import DataError, ParameterError
-from noiseproof.prepare.answer_columns import (
+from noiseproof.prepare.answers.columns import (
     check_answers,
     header,
     matching,
     patterns_of,
     without_points,
 )
+from noiseproof.prepare.answers.items import items, named_items, names, numbered, varies
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode
+from noiseproof.prepare.columns.values import as_numbers
+from noiseproof.prepare.formats.table_files import split_label
 from noiseproof.prepare.groups import Groups, grouped
 from noiseproof.prepare.inputs import (
     as_samples,
@@ -27,11 +30,8 @@ from noiseproof.prepare.inputs import (
     warn_of_another_order,
     warn_of_other_numbers,
 )
-from noiseproof.prepare.items import items, named_items, names, numbered, varies
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.table_files import split_label
-from noiseproof.prepare.values import as_numbers
 from noiseproof.progress import counted
 from noiseproof.tables.frames import as_frame, is_foreign
 from noiseproof.tables.gaps import GAPS

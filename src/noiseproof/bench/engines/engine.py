@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 from noiseproof.bench.cell import Cell
-from noiseproof.bench.scheduler import Tally
+from noiseproof.bench.engines.scheduler import Tally
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.extras import need
 from noiseproof.losses.own import LossFile
@@ -48,11 +48,11 @@ def find_engine(name: str) -> Engine:
     noiseproof.errors.ParameterError: unknown engine 'slurm'; known: local, ray
     """
     if name == "local":
-        from noiseproof.bench import local
+        from noiseproof.bench.engines import local
 
         return local.run
     if name == "ray":
         need("ray", "ray", "grpc")
-        found: Engine = import_module("noiseproof.bench.ray_engine").run
+        found: Engine = import_module("noiseproof.bench.engines.ray_engine").run
         return found
     raise ParameterError(f"unknown engine {name!r}{did_you_mean(name, ENGINES)}")

@@ -10,8 +10,8 @@ from typing import Any
 import grpc
 import ray
 
-from noiseproof.bench.engine import Settings
-from noiseproof.bench.local import cores
+from noiseproof.bench.engines.engine import Settings
+from noiseproof.bench.engines.local import cores
 from noiseproof.errors import ParameterError
 
 #: Seconds a cluster has to answer.

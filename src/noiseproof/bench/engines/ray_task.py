@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from noiseproof.bench.cell import Cell
-from noiseproof.bench.engine import Settings
-from noiseproof.bench.run_cell import run_cell
-from noiseproof.bench.scheduler import PATIENCE, Broken, Mistake, News
-from noiseproof.bench.worker import explain
+from noiseproof.bench.engines.engine import Settings
+from noiseproof.bench.engines.run_cell import run_cell
+from noiseproof.bench.engines.scheduler import PATIENCE, Broken, Mistake, News
+from noiseproof.bench.engines.worker import explain
 from noiseproof.errors import DataError, LockedError
 from noiseproof.results import Record, Store
 from noiseproof.train import Epoch

@@ -12,7 +12,7 @@ from noiseproof.data.npz import class_names, read_arrays, unpacked_size
 from noiseproof.errors import DataError
 from noiseproof.files import unchanged
 from noiseproof.memory import check_fits
-from noiseproof.prepare.file_names import shown
+from noiseproof.prepare.formats.file_names import shown
 from noiseproof.prepare.forms import as_inputs, blurred
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import counted

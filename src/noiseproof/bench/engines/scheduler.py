@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from noiseproof.bench.cell import Cell
-from noiseproof.bench.stack import Work, cells_in
+from noiseproof.bench.engines.stack import Work, cells_in
 from noiseproof.bench.words import count, duration, result
 from noiseproof.progress import Progress
 from noiseproof.results import Record

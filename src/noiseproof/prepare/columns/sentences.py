@@ -10,8 +10,8 @@ from noiseproof.encoders.choose import reopen
 from noiseproof.encoders.encoder import Identity
 from noiseproof.encoders.run import embed, need_all
 from noiseproof.encoders.texts import Texts
+from noiseproof.prepare.columns.words import are_figures, texts_of
 from noiseproof.prepare.notes import UNREADABLE, Notes
-from noiseproof.prepare.words import are_figures, texts_of
 from noiseproof.progress import SILENT, Progress
 
 

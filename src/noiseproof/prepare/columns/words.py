@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.prepare.dates import is_date
+from noiseproof.prepare.columns.dates import is_date
+from noiseproof.prepare.columns.values import text_of
 from noiseproof.prepare.notes import UNREADABLE, Notes
-from noiseproof.prepare.values import text_of
 
 #: The most frequent words and pairs of words that are kept.
 MOST = 50_000

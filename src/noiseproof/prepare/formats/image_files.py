@@ -13,7 +13,7 @@ from noiseproof.encoders.pictures import PictureFiles
 from noiseproof.encoders.run import UNUSABLE
 from noiseproof.errors import DataError
 from noiseproof.memory import check_fits
-from noiseproof.prepare.file_names import shown
+from noiseproof.prepare.formats.file_names import shown
 from noiseproof.prepare.pictures import Wanted, embedded
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, Progress

@@ -11,8 +11,8 @@ import numpy as np
 
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.noise.labels import is_listing
+from noiseproof.prepare.columns.values import as_text
 from noiseproof.prepare.notes import shortlist
-from noiseproof.prepare.values import as_text
 from noiseproof.tables.delimited import Delimited
 from noiseproof.tables.read import PARQUET, readable, table_suffix
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.prepare.values import as_text
+from noiseproof.prepare.columns.values import as_text
 
 #: Dates as texts: 2020-03-31 or 2020/3/31, and 31/3/2020, 31-3-2020 or 31.3.20, a time of day
 #: after either. 10-11-12 may be anything.

@@ -10,11 +10,11 @@ import numpy as np
 from noiseproof.errors import DataError, ParameterError, did_you_mean
 from noiseproof.files import below, unchanged
 from noiseproof.memory import Budget
-from noiseproof.prepare.file_names import shown
+from noiseproof.prepare.columns.values import is_bytes, seconds, text_of
+from noiseproof.prepare.formats.file_names import shown
+from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.notes import shortlist
-from noiseproof.prepare.reading import Reading
 from noiseproof.prepare.samples import Samples
-from noiseproof.prepare.values import is_bytes, seconds, text_of
 from noiseproof.progress import SILENT, Progress
 from noiseproof.tables.decimal_commas import CommaLook, with_commas, without_commas
 from noiseproof.tables.delimited import Delimited

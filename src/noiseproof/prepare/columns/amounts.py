@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseproof.prepare.columns.values import as_numbers, as_text
 from noiseproof.prepare.forms import LARGEST
-from noiseproof.prepare.values import as_numbers, as_text
 
 PER = "%‰"
 CODES = "EUR USD GBP CHF JPY CNY INR CAD AUD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR RUB TRY KRW"

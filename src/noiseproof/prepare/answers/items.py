@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from noiseproof.prepare.classes import Codes
-from noiseproof.prepare.kinds import as_read
-from noiseproof.prepare.values import as_text, text_of, with_gaps
+from noiseproof.prepare.columns.kinds import as_read
+from noiseproof.prepare.columns.values import as_text, text_of, with_gaps
 
 
 def items(frame: Any) -> tuple[Codes, Codes]:

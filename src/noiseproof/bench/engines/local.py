@@ -7,10 +7,10 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Self
 
 from noiseproof.bench.cell import Cell
-from noiseproof.bench.engine import Settings
-from noiseproof.bench.scheduler import Busy, Died, Message, News, Tally, schedule
-from noiseproof.bench.stack import Stacked, Work, cells_in
-from noiseproof.bench.worker import start
+from noiseproof.bench.engines.engine import Settings
+from noiseproof.bench.engines.scheduler import Busy, Died, Message, News, Tally, schedule
+from noiseproof.bench.engines.stack import Stacked, Work, cells_in
+from noiseproof.bench.engines.worker import start
 from noiseproof.progress import Progress
 from noiseproof.results import Store
 

@@ -16,10 +16,10 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from noiseproof import files
 from noiseproof.bench.cell import MATRIX, Cell
-from noiseproof.bench.engine import Settings
-from noiseproof.bench.ray_cluster import connected
-from noiseproof.bench.ray_task import Post, Product, work
-from noiseproof.bench.scheduler import Broken, Busy, Died, Message, Result, Tally, schedule
+from noiseproof.bench.engines.engine import Settings
+from noiseproof.bench.engines.ray_cluster import connected
+from noiseproof.bench.engines.ray_task import Post, Product, work
+from noiseproof.bench.engines.scheduler import Broken, Busy, Died, Message, Result, Tally, schedule
 from noiseproof.errors import DataError, LockedError, ParameterError
 from noiseproof.progress import SILENT, Progress
 from noiseproof.results import Record, Store

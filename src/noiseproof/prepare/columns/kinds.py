@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.errors import DataError, ParameterError, did_you_mean
-from noiseproof.prepare.amounts import SPANS, Amounts
-from noiseproof.prepare.columns import Category, Column, Date, Number
-from noiseproof.prepare.dates import as_days, is_date, which_first
-from noiseproof.prepare.notes import Notes, shortlist
-from noiseproof.prepare.values import (
+from noiseproof.prepare.columns.amounts import SPANS, Amounts
+from noiseproof.prepare.columns.column import Category, Column, Date, Number
+from noiseproof.prepare.columns.dates import as_days, is_date, which_first
+from noiseproof.prepare.columns.values import (
     DECORATED,
     as_numbers,
     as_text,
@@ -22,7 +21,8 @@ from noiseproof.prepare.values import (
     is_gap,
     with_gaps,
 )
-from noiseproof.prepare.words import Words, count_words, has_shared_words
+from noiseproof.prepare.columns.words import Words, count_words, has_shared_words
+from noiseproof.prepare.notes import Notes, shortlist
 from noiseproof.tables.decimal_commas import FEW_WORDS
 
 #: A category has a feature of its own if it is among this many most frequent ones ...

@@ -1,0 +1,1 @@
+"""Engines: how cells become records, here or on other machines."""
