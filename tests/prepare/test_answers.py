@@ -6,7 +6,9 @@ import pytest
 from PIL import Image
 
 from noiseproof.errors import DataError, DataWarning, NoiseproofError, ParameterError
-from noiseproof.prepare.answers.asked import of_frame, read_long, read_wide
+from noiseproof.prepare.answers.frames import of_frame
+from noiseproof.prepare.answers.long import read_long
+from noiseproof.prepare.answers.wide import read_wide
 
 
 def long():

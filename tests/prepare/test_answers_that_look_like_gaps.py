@@ -3,7 +3,9 @@
 import pandas as pd
 import pytest
 
-from noiseproof.prepare.answers.asked import of_frame, read_long, read_wide
+from noiseproof.prepare.answers.frames import of_frame
+from noiseproof.prepare.answers.long import read_long
+from noiseproof.prepare.answers.wide import read_wide
 from noiseproof.tables.gaps import NO_VALUE
 
 WORDS = [word for word in sorted(NO_VALUE) if word]

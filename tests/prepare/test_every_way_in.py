@@ -12,8 +12,9 @@ from pyarrow import parquet
 from noiseproof.data.table import read_table
 from noiseproof.errors import DataError
 from noiseproof.integrations.sklearn import RobustClassifier
-from noiseproof.prepare.answers.asked import of_frame, read_long
+from noiseproof.prepare.answers.frames import of_frame
 from noiseproof.prepare.answers.items import items, varies
+from noiseproof.prepare.answers.long import read_long
 from noiseproof.prepare.checks import hashes
 from noiseproof.prepare.classes import MISSING, encode
 from noiseproof.prepare.features import learn_features, reading

@@ -9,7 +9,9 @@ from pyarrow import parquet
 from noiseproof.errors import DataError
 from noiseproof.fitting.reviewed import fingerprint
 from noiseproof.fitting.trusted import trusted_rows
-from noiseproof.prepare.answers.asked import of_frame, read_long, read_wide
+from noiseproof.prepare.answers.frames import of_frame
+from noiseproof.prepare.answers.long import read_long
+from noiseproof.prepare.answers.wide import read_wide
 from noiseproof.prepare.classes import encode
 from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.inputs import as_samples

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noiseproof.prepare.answers.asked import read_long
 from noiseproof.prepare.answers.items import items
+from noiseproof.prepare.answers.long import read_long
 from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import Classes
 from noiseproof.prepare.columns.kinds import as_read

@@ -21,7 +21,10 @@ from noiseproof.learn.learners.linear import WIDE
 from noiseproof.learn.matrix import Scale
 from noiseproof.learn.trials import Folds, Setting
 from noiseproof.noise.matrix import Doubles
-from noiseproof.prepare.answers.asked import Asked, of_frame, read_long, read_wide
+from noiseproof.prepare.answers.asked import Asked
+from noiseproof.prepare.answers.frames import of_frame
+from noiseproof.prepare.answers.long import read_long
+from noiseproof.prepare.answers.wide import read_wide
 from noiseproof.prepare.checks import Checked as Looked
 from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import Codes
