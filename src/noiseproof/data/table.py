@@ -13,7 +13,8 @@ from noiseproof.errors import DataError, did_you_mean
 from noiseproof.extras import need
 from noiseproof.memory import Budget
 from noiseproof.progress import SILENT
-from noiseproof.tables.read import checked_size, read_frame, second_labels
+from noiseproof.tables.labels import second_labels
+from noiseproof.tables.read import checked_size, read_frame
 
 
 def read_table(path: str | Path, label: str) -> Dataset:

@@ -1,7 +1,8 @@
-"""Labels in files: which texts are no label, and integers kept as they are written."""
+"""Labels in files: which columns and texts are labels, and integers kept as they are written."""
 
 import re
 from collections.abc import Collection
+from itertools import count, takewhile
 from typing import Any
 
 from noiseproof.extras import need
@@ -11,6 +12,21 @@ from noiseproof.tables.gaps import GAPS
 MARK = "="
 #: An integer as every program writes it; digits of other scripts would not come back.
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+
+
+def second_labels(columns: Collection[str], label: str) -> list[str]:
+    """Return the columns that repeat the name of the labels: a model must not learn from them.
+
+    Beside labels called by a number, 1.5 may be a number too: there, they count from 1.
+
+    >>> second_labels(["x", "y", "y.1", "y.x"], "y"), second_labels(["1.0", "1.1", "1.5"], "1")
+    (['y.1'], ['1.1'])
+    """
+    found = [name for name in columns if re.fullmatch(rf"{re.escape(label)}\.\d+", str(name))]
+    if not label.isdecimal():
+        return found
+    counted = takewhile(found.__contains__, (f"{label}.{number}" for number in count(1)))
+    return list(counted)
 
 
 def label_gaps(texts: Collection[str]) -> set[str]:

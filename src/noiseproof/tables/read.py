@@ -1,10 +1,8 @@
 """Table files as frames: CSV, TSV and Parquet, with every way it can fail as one line."""
 
-import re
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -42,21 +40,6 @@ def bare_name(path: Path) -> str:
     """
     ending = "" if path.is_dir() else table_suffix(path) or path.suffix
     return path.name[: len(path.name) - len(ending)]
-
-
-def second_labels(columns: Collection[str], label: str) -> list[str]:
-    """Return the columns that repeat the name of the labels: a model must not learn from them.
-
-    Beside labels called by a number, 1.5 may be a number too: there, they count from 1.
-
-    >>> second_labels(["x", "y", "y.1", "y.x"], "y"), second_labels(["1.0", "1.1", "1.5"], "1")
-    (['y.1'], ['1.1'])
-    """
-    found = [name for name in columns if re.fullmatch(rf"{re.escape(label)}\.\d+", str(name))]
-    if not label.isdecimal():
-        return found
-    counted = takewhile(found.__contains__, (f"{label}.{number}" for number in count(1)))
-    return list(counted)
 
 
 class Table(NamedTuple):

@@ -7,9 +7,7 @@ import numpy as np
 
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.answers.asked import Asked, asked
-from noiseproof.prepare.answers.columns import (
-    without_points,
-)
+from noiseproof.prepare.answers.columns import without_points
 from noiseproof.prepare.answers.items import names
 from noiseproof.prepare.answers.wide import of_columns
 from noiseproof.prepare.columns.values import as_numbers

@@ -8,9 +8,7 @@ from noiseproof.prepare.answers.asked import Asked, asked, reading
 from noiseproof.prepare.answers.items import items, named_items, names, numbered, varies
 from noiseproof.prepare.formats.table_files import split_label
 from noiseproof.prepare.groups import Groups, grouped
-from noiseproof.prepare.inputs import (
-    as_samples,
-)
+from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import shortlist
 from noiseproof.progress import counted
 

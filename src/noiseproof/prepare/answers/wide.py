@@ -16,14 +16,11 @@ from noiseproof.prepare.answers.columns import (
     without_points,
 )
 from noiseproof.prepare.groups import grouped
-from noiseproof.prepare.inputs import (
-    as_samples,
-)
+from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 from noiseproof.tables.gaps import GAPS
-from noiseproof.tables.labels import as_labels
-from noiseproof.tables.read import second_labels
+from noiseproof.tables.labels import as_labels, second_labels
 
 
 def read_wide(

@@ -20,6 +20,7 @@ from noiseproof.tables.decimal_commas import CommaLook, with_commas, without_com
 from noiseproof.tables.delimited import Delimited
 from noiseproof.tables.frames import as_frame, as_objects, is_odd, with_columns
 from noiseproof.tables.header import is_headless
+from noiseproof.tables.labels import second_labels
 from noiseproof.tables.read import (
     PARQUET,
     Table,
@@ -27,7 +28,6 @@ from noiseproof.tables.read import (
     parquet_file,
     read_frame,
     readable,
-    second_labels,
     table_suffix,
 )
 
