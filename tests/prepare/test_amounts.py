@@ -222,7 +222,37 @@ def test_times_and_spans_are_seconds_in_every_form(values, tmp_path):
 
 @pytest.mark.parametrize("text", ["-1 days +23:59:30", "-1 day, 23:59:30", "-00:00:30"])
 def test_negative_spans(text):
-    assert Amounts(":", ".").read(pd.Series([text])) == [-30]
+    assert Amounts("h:mm:ss", ".").read(pd.Series([text])) == [-30]
+
+
+def spoken(seconds):
+    """Return a length as films and races have it: 59:30, and 1:02:05 from an hour on."""
+    hours, rest = divmod(seconds, 3600)
+    minutes, rest = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def kind_of(values):
+    return understand(pd.DataFrame({"x": values}), (), Notes())[0]
+
+
+def test_lengths_keep_their_order_though_only_long_ones_have_hours():
+    lengths = np.arange(100, 9000, 37)
+    column, texts = kind_of([*map(spoken, lengths)]), pd.Series([*map(spoken, lengths)])
+    assert column.read(texts).tolist() == lengths.tolist()
+    # Where none is long, or all are, what a length of the other kind means is not known.
+    for part in (lengths < 3600, lengths >= 3600):
+        column = kind_of(texts[part].tolist())
+        assert (np.diff(column.read(texts[part])) > 0).all()
+        assert np.isnan(column.read(texts[~part])).all()
+
+
+def test_a_few_times_of_day_are_categories():
+    shifts = ["06:00", "14:00", "22:00"] * 20
+    assert kind_of(shifts).kind == "category"
+    assert kind_of([f"{at // 2:02}:{at % 2}0" for at in range(48)]).kind == "number"
+    few = pd.Series(pd.to_timedelta([1, 2, 40] * 20, unit="h"))
+    assert kind_of(few) == kind_of(few.astype(str))
 
 
 @pytest.mark.parametrize(

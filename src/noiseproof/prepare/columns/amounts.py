@@ -18,8 +18,9 @@ SIGN = "[-+\u2212]"
 WORD = r"°?[^\W\d_]{1,8}(?:/[^\W\d_]{1,8})?|°"
 #: With so few different amounts in such a unit, a column is better taken as categories.
 FEW = 20
-#: What stands for the unit of times and spans, which are read as seconds.
-SPAN = ":"
+#: The units of times and spans, which are read as seconds. Alone, 12:34 are hours and minutes; where
+#: some values have seconds behind them, as 1:12:34 has, they are minutes and seconds.
+HOURS, FULL, MIXED = SPANS = ("h:mm", "h:mm:ss", "m:ss")
 CLOCK = re.compile(
     rf"(?P<minus>{SIGN})?(?:(?P<days>[0-9]{{1,6}}) days?(?:,? (?=[-+]?[0-9])|$))?"
     r"(?:(?P<inner>[-+])?(?P<hours>[0-9]{1,4}):(?P<minutes>[0-5][0-9])"
@@ -50,8 +51,8 @@ class Amounts(NamedTuple):
     """How the amounts of a column are written.
 
     Args:
-        unit: the sign of a currency, %, or another unit; empty for numbers with marks between
-            thousands.
+        unit: the sign of a currency, %, or another unit; one of SPANS for times and spans; empty
+            for numbers with marks between thousands.
         mark: the decimal mark.
     """
 
@@ -79,8 +80,13 @@ class Amounts(NamedTuple):
         >>> Amounts.of(["1.200,50", "950"], np.array([1, 1]), 2)
         Amounts(unit='', mark=',')
         """
-        if sum(int(n) for text, n in zip(texts, counts, strict=True) if _is_span(text)) >= least:
-            return SPANS
+        forms = [_form(text) for text in texts]
+        if sum(int(n) for form, n in zip(forms, counts, strict=True) if form) >= least:
+            found = set(forms) - {""}
+            # A few times are shifts, but spans in days are what a column of pandas' spans is too.
+            if sum(map(bool, forms)) <= FEW and not any("day" in text for text in texts):
+                return None
+            return cls(MIXED if len(found) > 1 else found.pop(), ".")
         parts = [_parts(text) for text in texts]
         units = {unit for unit, _, _ in parts if unit}
         if len(units) > 1:
@@ -114,12 +120,12 @@ class Amounts(NamedTuple):
 
     def read(self, column: Any) -> NDArray[np.float64]:
         """Return a column as numbers: NaN for what is not written this way."""
+        is_span = self.unit in SPANS
         if column.dtype.kind == "m":
-            return as_numbers(column) if self == SPANS else np.full(len(column), np.nan)
+            return as_numbers(column) if is_span else np.full(len(column), np.nan)
         codes, texts = as_text(column)
-        number = _seconds if self == SPANS else self._number
-        found = np.array([number(text) for text in texts] + [np.nan])[codes]
-        if self == SPANS:  # as numbers, spans are in seconds
+        found = np.array([self._number(text) for text in texts] + [np.nan])[codes]
+        if is_span:  # as numbers, spans are in seconds
             return np.where(np.isnan(found), as_numbers(column, truth=False), found)
         if self.unit:
             return found
@@ -129,6 +135,8 @@ class Amounts(NamedTuple):
         return np.where(plain, as_numbers(column, truth=False), found)
 
     def _number(self, text: str) -> float:
+        if self.unit in SPANS:
+            return _seconds(text, self.unit)
         unit, number, minus = _parts(text)
         if not number or unit != self.unit or not NUMBERS[self.mark].fullmatch(number):
             return np.nan
@@ -139,24 +147,33 @@ class Amounts(NamedTuple):
         return -value if minus else value
 
 
-#: How times of day and spans are written.
-SPANS = Amounts(SPAN, ".")
+def _clock(text: str) -> re.Match[str] | None:
+    if len(text) > LONGEST or not (":" in text or "day" in text):
+        return None
+    found = CLOCK.fullmatch(text)
+    return found if found and (found["days"] or found["hours"]) else None
 
 
-def _is_span(text: str) -> bool:
-    return not np.isnan(_seconds(text))
+def _form(text: str) -> str:
+    """Return which of SPANS a time of day or a span is written like; empty for what is none."""
+    found = _clock(text)
+    if found is None or np.isnan(_seconds(text, MIXED)):
+        return ""
+    return HOURS if found["hours"] and not found["seconds"] else FULL
 
 
-def _seconds(text: str) -> float:
+def _seconds(text: str, unit: str) -> float:
     """Return a time of day, or a span as pandas, Python and databases write it, in seconds.
 
-    >>> [_seconds(text) for text in ("1 days 00:01:30", "-1 day, 23:59:30", "2:05 PM", "14:05")]
-    [86490.0, -30.0, 50700.0, 50700.0]
-    >>> [_seconds(text) for text in ("-1 days +23:59:30", "-00:00:30", "14", "13:00 PM")]
+    >>> [_seconds(text, FULL) for text in ("1 days 00:01:30", "-1 day, 23:59:30", "2:05 PM")]
+    [86490.0, -30.0, 50700.0]
+    >>> [_seconds(text, FULL) for text in ("-1 days +23:59:30", "-00:00:30", "14", "13:00 PM")]
     [-30.0, -30.0, nan, nan]
+    >>> [_seconds("14:05", unit) for unit in SPANS], [_seconds("0:14:05", unit) for unit in SPANS]
+    ([50700.0, nan, 845.0], [nan, 845.0, 845.0])
     """
-    found = CLOCK.fullmatch(text) if text and len(text) <= LONGEST else None
-    if found is None or not (found["days"] or found["hours"]):
+    found = _clock(text)
+    if found is None:
         return np.nan
     hours, half = int(found["hours"] or 0), (found["half"] or "").lower()
     if half and (hours > 12 or found["days"]):
@@ -164,6 +181,11 @@ def _seconds(text: str) -> float:
     hours = hours % 12 + 12 * (half == "p") if half else hours
     minutes, seconds = found["minutes"] or 0, (found["seconds"] or "0").replace(",", ".")
     time = 3600.0 * hours + 60 * int(minutes) + float(seconds)
+    if not (half or found["days"]):
+        if unit == MIXED and not found["seconds"]:
+            time /= 60
+        elif unit != MIXED and unit != (FULL if found["seconds"] else HOURS):
+            return np.nan
     days, minus = 86400 * int(found["days"] or 0), found["minus"] not in (None, "+")
     if found["days"] is None:
         return -time if minus or found["inner"] == "-" else time

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseproof.prepare.columns.amounts import NUMBERS, SPAN, Amounts
+from noiseproof.prepare.columns.amounts import NUMBERS, SPANS, Amounts
 from noiseproof.prepare.columns.dates import as_days, is_impossible
 from noiseproof.prepare.columns.values import as_numbers, as_text, is_gap
 from noiseproof.prepare.forms import LARGEST
@@ -41,8 +41,8 @@ class Number:
         missing: the share of values that were missing; where not 0, a second feature marks them.
         infinite: the share of values that were infinite, which count as missing.
         truth: the share of values that were true or false.
-        unit: the sign that every number has beside it, such as € or %; ":" for times and spans,
-            which are in seconds; empty for plain numbers.
+        unit: the sign that every number has beside it, such as € or %; a form such as h:mm for
+            times and spans, which are in seconds; empty for plain numbers.
         mark: the decimal mark of such numbers.
         thousands: whether numbers without a unit have marks between thousands.
         low: numbers below it are far out of the range of the fit.
@@ -116,8 +116,8 @@ class Number:
     @property
     def _what(self) -> str:
         """What the values are, in words."""
-        if self.unit == SPAN:
-            return "times or spans like 12:34:56"
+        if self.unit in SPANS:
+            return f"times or spans like {self.unit}"
         return f"numbers like 1234{self.mark}5 {self.unit}".strip() if self.written else "numbers"
 
     @property

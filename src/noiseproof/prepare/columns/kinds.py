@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.errors import DataError, ParameterError, did_you_mean
-from noiseproof.prepare.columns.amounts import SPANS, Amounts
+from noiseproof.prepare.columns.amounts import FULL, SPANS, Amounts
 from noiseproof.prepare.columns.column import Category, Column, Date, Number
 from noiseproof.prepare.columns.dates import as_days, is_date, which_first
 from noiseproof.prepare.columns.values import (
@@ -96,7 +96,7 @@ def _understand(
         raise _Useless("of bytes that are not UTF-8 text")  # pictures, sounds
     if numeric:
         span = types.is_timedelta64_dtype(column)
-        return _number(name, column, SPANS if span else None)
+        return _number(name, column, Amounts(FULL, ".") if span else None)
     if types.is_datetime64_any_dtype(column):
         return _date(name, column, day_first=None)
     if is_text:
@@ -146,7 +146,9 @@ def _object(name: str, column: Any, notes: Notes, marks: bool, room: int) -> Col
         example = next(text for text in texts if np.isfinite(written.read(pd.Series([text]))[0]))
         mark = "a decimal comma" if written.mark == "," else "a decimal point"
         unit = " of one unit" if written.unit else ""
-        told = "times or spans, in seconds" if written == SPANS else f"numbers{unit}, with {mark}"
+        told = f"numbers{unit}, with {mark}"
+        if written.unit in SPANS:
+            told = f"times or spans like {written.unit}, in seconds"
         notes.add(f"read as {told}", f"{name} ({example})")
         return _number(name, column, written, words)
     if counts[values.str.fullmatch(DECORATED).to_numpy(bool)].sum() >= ALIKE * rows:
