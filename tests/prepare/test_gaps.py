@@ -117,13 +117,24 @@ def test_words_in_place_of_numbers_or_dates_are_gaps(tmp_path, kind, words):
         "thousands": [f"{at}.{at:03},50" for at in range(10, 50)],
     }
     column, answers = np.array(known[kind], dtype=object), {}
-    for name, at_gaps in (("words", np.resize(words, 40)), ("empty", np.full(40, ""))):
+    for name, at_gaps in (
+        ("words", np.resize(np.repeat(words, 3), 40)),
+        ("empty", np.full(40, "")),
+    ):
         marked = np.where(rows % 3 == 1, at_gaps, column)
         path = tmp_path / f"{name}.csv"
         pd.DataFrame({"x": marked, "z": column}).to_csv(path, sep=";", index=False)
-        _learnt, answers[name], notes = features(path)
+        learnt, answers[name], notes = features(path)
         assert not notes.warnings
-    np.testing.assert_allclose(*answers.values())
+        if name == "words":
+            own = [learnt.names.index(f"x = {word}") for word in words]
+            assert learnt.indicators[own].all()
+            how = Reading(**reading(learnt))
+            blocks = [learnt.transform(b, notes) for b in read_blocks(path, how=how, rows=3)]
+            np.testing.assert_array_equal(np.concatenate(blocks), answers[name])
+            for word, at in zip(words, own, strict=True):  # high is not low, or not done
+                assert (answers[name][:, at] == (marked == word)).all()
+    np.testing.assert_allclose(np.delete(answers["words"], own, axis=1), answers["empty"])
 
 
 def test_new_words_in_place_of_numbers_are_told(tmp_path):

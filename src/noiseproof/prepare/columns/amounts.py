@@ -18,8 +18,8 @@ SIGN = "[-+\u2212]"
 WORD = r"°?[^\W\d_]{1,8}(?:/[^\W\d_]{1,8})?|°"
 #: With so few different amounts in such a unit, a column is better taken as categories.
 FEW = 20
-#: The units of times and spans, which are read as seconds. Alone, 12:34 are hours and minutes; where
-#: some values have seconds behind them, as 1:12:34 has, they are minutes and seconds.
+#: The units of times and spans, which are read as seconds. 12:34 is hours and minutes, but minutes
+#: and seconds where other values are written like 1:12:34.
 HOURS, FULL, MIXED = SPANS = ("h:mm", "h:mm:ss", "m:ss")
 CLOCK = re.compile(
     rf"(?P<minus>{SIGN})?(?:(?P<days>[0-9]{{1,6}}) days?(?:,? (?=[-+]?[0-9])|$))?"

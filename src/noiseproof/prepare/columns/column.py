@@ -1,5 +1,6 @@
 """What a column of a table becomes: numbers, one column for each category, parts of a date."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -48,7 +49,8 @@ class Number:
         low: numbers below it are far out of the range of the fit.
         high: numbers above it are.
         whole: how many values there were, where all were whole numbers; else 0.
-        words: what stood where there was no number, such as "not done"; they count as missing.
+        words: what stood where there was no number, such as "not done"; they count as missing, and
+            each has a feature of its own.
     """
 
     kind: ClassVar[str] = "number"
@@ -101,12 +103,13 @@ class Number:
     @property
     def features(self) -> list[str]:
         """The names of its features."""
-        return [self.name, f"{self.name} missing"] if self.missing else [self.name]
+        missing = [f"{self.name} missing"] if self.missing else []
+        return [self.name, *missing, *_named(self.name, self.words)]
 
     @property
     def indicators(self) -> list[bool]:
         """Which of its features are 0 or 1."""
-        return [False, True][: len(self.features)]
+        return [False] + [True] * (len(self.features) - 1)
 
     @property
     def written(self) -> Amounts | None:
@@ -143,6 +146,8 @@ class Number:
         out[:, 0] = (_squashed(values, self.median, self.spread) - self.mean) / self.std
         if self.missing:
             out[:, 1] = absent
+        if self.words:
+            _mark(column, self.words, out[:, -len(self.words) :])
         unread, far = absent & ~empty, (values < self.low) | (values > self.high)
         far |= self._two_valued & (values != 0) & (values != 1) & ~absent
         parts = (values != np.floor(values)) & ~absent & ~far if self.whole else far & ~far
@@ -177,7 +182,7 @@ class Category:
     @property
     def features(self) -> list[str]:
         """The names of its features."""
-        return [*(f"{self.name} = {value}" for value in self.values), f"{self.name} missing"]
+        return [*_named(self.name, self.values), f"{self.name} missing"]
 
     @property
     def indicators(self) -> list[bool]:
@@ -186,17 +191,11 @@ class Category:
 
     def fill(self, column: Any, out: Block, notes: Notes) -> None:
         """Write the features of a column into ``out`` (N, width); count what was never seen."""
-        codes, texts = as_text(column)
-        place = {value: i for i, value in enumerate(self.values)}
-        at = np.array([place.get(text, -1) for text in texts] + [len(self.values)])[codes]
-        out[:] = 0
-        known = at >= 0
-        out[np.flatnonzero(known), at[known]] = 1
-        unseen, rare = int((~known).sum()), 1 - self.known
+        at, new = _mark(column, self.values, out)
+        missing, rare = int((at == len(self.values)).sum()), 1 - self.known
         notes.tally(
-            self.name, rows=len(codes), missing=int((codes < 0).sum()), often_missing=self.missing,
-            unread=unseen, problem="were unseen or rare at the fit",
-            examples=[text for text in texts if text not in place],
+            self.name, rows=len(at), missing=missing, often_missing=self.missing,
+            unread=int((at < 0).sum()), problem="were unseen or rare at the fit", examples=new,
             tolerated=min(max(UNREADABLE, 2 * rare), 1 - self.known / 2),
             enough=1 if rare <= 1.5 * UNREADABLE else ENOUGH,  # in which there is room for chance
         )  # fmt: skip
@@ -218,7 +217,8 @@ class Date:
         low: days before it are far out of the range of the fit.
         high: days after it are.
         impossible: the share of values that were no days, such as 0000-00-00.
-        words: what stood where there was no date, such as "pending"; they count as missing.
+        words: what stood where there was no date, such as "pending"; they count as missing, and
+            each has a feature of its own.
     """
 
     kind: ClassVar[str] = "date"
@@ -260,12 +260,14 @@ class Date:
     def features(self) -> list[str]:
         """The names of its features."""
         turns = [f"{self.name} {part} of the {c}" for c in self.CYCLES for part in ("sin", "cos")]
-        return [f"{self.name} days", *turns, f"{self.name} missing"]
+        missing = f"{self.name} missing"
+        return [f"{self.name} days", *turns, missing, *_named(self.name, self.words)]
 
     @property
     def indicators(self) -> list[bool]:
-        """Which of its features are 0 or 1: the last."""
-        return [False] * (len(self.features) - 1) + [True]
+        """Which of its features are 0 or 1: the last ones."""
+        marks = 1 + len(self.words)
+        return [False] * (len(self.features) - marks) + [True] * marks
 
     @property
     def written(self) -> str:
@@ -282,7 +284,9 @@ class Date:
         for i, period in enumerate(self.CYCLES.values()):
             angle = 2 * np.pi * (days % period) / period
             out[:, 1 + 2 * i], out[:, 2 + 2 * i] = np.sin(angle), np.cos(angle)
-        out[:, -1] = absent
+        if self.words:
+            _mark(column, self.words, out[:, -len(self.words) :])
+        out[:, 1 + 2 * len(self.CYCLES)] = absent
         unread, far = absent & ~empty, ~absent & ((days < self.low) | (days > self.high))
         familiar = int(is_impossible(column[unread]).sum()) if self.impossible else 0
         notes.tally(
@@ -291,6 +295,24 @@ class Date:
             unread=int(unread.sum()), problem=f"are not dates like {self.written}",
             examples=_first(column, unread), far=int(far.sum()), outliers=_first(column, far),
         )  # fmt: skip
+
+
+def _named(name: str, values: Sequence[str]) -> list[str]:
+    return [f"{name} = {value}" for value in values]
+
+
+def _mark(column: Any, values: Sequence[str], out: Block) -> tuple[NDArray[np.int64], list[str]]:
+    """Write a feature for each of some values, and one for missing ones if there is room for it.
+
+    Return which of the values each row has (-1: another; their number: none), and all other values.
+    """
+    place = {value: i for i, value in enumerate(values)}
+    codes, texts = as_text(column)
+    at = np.array([place.get(text, -1) for text in texts] + [len(values)])[codes]
+    out[:] = 0
+    known = (at >= 0) & (at < out.shape[1])
+    out[np.flatnonzero(known), at[known]] = 1
+    return at, [text for text in texts if text not in place]
 
 
 Column = Number | Category | Date
