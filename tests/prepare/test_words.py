@@ -253,6 +253,28 @@ def test_names_of_rows_are_no_short_texts(shape):
     assert "left out, a name for each row: name" in notes.lines
 
 
+GIVEN, FAMILY = "Ann Bob Cem Dan Eva Fay Gus Hal", "Abel Berg Cruz Diaz Engel Fox Gray Hill"
+
+
+@pytest.mark.parametrize("tells", [False, True])
+def test_short_texts_stay_beside_other_columns_only_if_they_help(tells):
+    numbers, notes = np.random.default_rng(0), Notes()
+    y = numbers.integers(2, size=N)
+    first = numbers.integers(4, size=N) + 4 * (y if tells else numbers.integers(2, size=N))
+    given = np.array(GIVEN.split())[first]
+    more = numbers.choice(GIVEN.split(), N), numbers.choice(FAMILY.split(), N)
+    called = [" ".join(parts) for parts in zip(given, *more, strict=True)]
+    samples = table(who=called, x=y + numbers.normal(size=N))
+    features = learn_features(samples, (), 0, notes, codes=y)
+    assert [c.name for c in features.columns] == (["who", "x"] if tells else ["x"])
+    assert features.texts == (("who",) if tells else ())
+    assert features.left_out == (() if tells else ("who",))
+    assert any(line.startswith("left out again") for line in notes.lines) != tells
+    alone = learn_features(table(who=called), (), 0, Notes(), codes=y)
+    asked = learn_features(samples, ("who",), 0, Notes(), codes=y)
+    assert alone.texts == asked.texts == ("who",)
+
+
 def test_blanks_and_bullets_part_words_and_braille_is_words():
     assert words("ok\u2800bad")[:2] == ["ok", "bad"]  # the blank of Braille
     assert {"ok", "bad", "ok bad"} <= set(words("ok\uf0b7bad"))  # a bullet of Word's

@@ -22,7 +22,7 @@ from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.pictures import PictureFeatures
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_features import TableFeatures
-from noiseproof.prepare.text_features import with_texts_encoded
+from noiseproof.prepare.text_features import with_texts_encoded, without_names
 from noiseproof.progress import SILENT, Progress
 
 
@@ -84,6 +84,8 @@ def learn_features(
         features = TableFeatures(tuple(columns), unused, samples.commas)
         if codes is None:
             return features
+        if encoder == AUTO:  # an encoder that the user asks for may find more than words
+            features = without_names(features, samples, codes, text, seed, notes)
         return with_texts_encoded(features, samples, codes, encoder, seed, notes, progress)
     if text:
         raise DataError(f"{samples.name}: has no columns, and so no text")

@@ -1,5 +1,6 @@
 """What to make of the texts of a table: words, the embeddings of an encoder, or both."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from noiseproof.errors import ParameterError
 from noiseproof.noise import stream
 from noiseproof.prepare.checks import row_hashes
 from noiseproof.prepare.classes import Codes
+from noiseproof.prepare.columns.kinds import WORDS
 from noiseproof.prepare.columns.sentences import Sentences
-from noiseproof.prepare.columns.words import Words
+from noiseproof.prepare.columns.words import Words, count_words, texts_of
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 from noiseproof.prepare.table_features import AnyColumn, TableFeatures
@@ -26,8 +28,64 @@ DECAYS = (1.0, 10.0)
 #: Both, or words alone, must be better than embeddings alone by this many standard errors: learners
 #: for dense features have no use for words.
 CLEARLY = 2.0
+#: Whether a short text helps is asked of so many classes, the most frequent ones: a linear model of
+#: hundreds takes minutes.
+CLASSES = 20
+#: So many rows of a text are looked at to see how long it is.
+LOOK = 1000
 #: If fewer rows than this share are distinct, equal ones are different cases rather than copies.
 DISTINCT = 0.1
+
+
+def without_names(
+    features: TableFeatures, samples: Samples, codes: Codes, named: Collection[str], seed: int,
+    notes: Notes,
+) -> TableFeatures:  # fmt: skip
+    """Return features without the short texts that do not help to predict held-out labels.
+
+    Names of people share their words as titles of goods do, but tell nothing; beside columns of
+    numbers they cost learners that have no use for words.
+
+    Args:
+        features: the columns, their texts as words.
+        samples: the table.
+        codes: (N,) its labels.
+        named: the columns that the user calls text.
+        seed: draws the rows of the comparison.
+        notes: where to say what was done.
+    """
+    texts = [c for c in features.columns if isinstance(c, Words) and c.name not in named]
+    short = [c for c in texts if _is_short(samples.inputs[c.name])]
+    rest = tuple(c for c in features.columns if not any(c is one for one in short))
+    if not short or not rest:
+        return features
+    common = np.argsort(-np.bincount(codes), kind="stable")[:CLASSES]
+    rows = np.flatnonzero(np.isin(codes, common))
+    rows = rows[_some_rows(len(rows), seed)]
+    some, labels = samples.take(rows), codes[rows]
+    alone = TableFeatures(rest, features.left_out, features.commas)
+    matrix = TableFeatures((*rest, *short), (), features.commas).transform(some, Notes()).tocsc()
+    unit = _units(some, matrix.tocsr())
+    right = _held_out(matrix[:, : alone.width].tocsr(), labels, unit, seed)
+    useless, start = set[str](), alone.width
+    for column in short:
+        end = start + len(column.vocabulary)
+        beside = sparse.hstack([matrix[:, : alone.width], matrix[:, start:end]], format="csr")
+        if not _clearly_better(_held_out(beside, labels, unit, seed), right):
+            useless.add(column.name)
+            notes.add("left out again, it does not help to predict held-out labels", column.name)
+        start = end
+    kept = tuple(c for c in features.columns if c.name not in useless)
+    return TableFeatures(kept, (*features.left_out, *sorted(useless)), features.commas)
+
+
+def _is_short(column: Any) -> bool:
+    texts = [text for text in texts_of(column[:LOOK]) if text]
+    return sum(map(count_words, texts)) < WORDS * len(texts)
+
+
+def _some_rows(count: int, seed: int) -> NDArray[np.int64]:
+    return np.sort(stream(seed, "texts").permutation(count)[:ROWS])
 
 
 def with_texts_encoded(
@@ -68,7 +126,7 @@ def _best(
     rest: list[AnyColumn] = [c for c in words.columns if not isinstance(c, Words)]
     both = TableFeatures((*rest, *encoded, *found), words.left_out, words.commas)
     alone = TableFeatures((*rest, *encoded), words.left_out, words.commas)
-    rows = np.sort(stream(seed, "texts").permutation(len(codes))[:ROWS])
+    rows = _some_rows(len(codes), seed)
     some = samples.take(rows)
     matrix, labels = both.transform(some, Notes(), progress), codes[rows]
     plain = alone.width - len(encoded) * encoder.identity.width
