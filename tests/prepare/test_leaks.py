@@ -99,5 +99,7 @@ def test_numbers_of_rows_that_are_sorted_by_label_are_found(rises):
 
 def test_a_fit_warns_of_numbers_of_rows():
     frame = pd.DataFrame({"x": NUMBERS[:60, 0], "case": CASES[:60]})
-    with pytest.warns(DataWarning, match="rise from row to row are learnt from: case"):
+    with pytest.warns(
+        DataWarning, match="together, and columns that rise from row to row are learnt from: case"
+    ):
         fit(frame, np.arange(60) // 30, learners="linear", folds=2)

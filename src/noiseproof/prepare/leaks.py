@@ -15,8 +15,9 @@ from noiseproof.prepare.samples import Samples
 FEW = 20
 #: Rows that are compared at a time; after the first ones few columns are left.
 ROWS = 1024
-#: Neighbours share their label this much more often than by chance where the rows are sorted by it.
-SORTED = 0.2
+#: Neighbours share their label this much more often than by chance where rows of a class are
+#: together, sorted by label or in the order of time.
+TOGETHER = 0.2
 
 
 def label_doubts(samples: Samples, codes: Codes, name: Any) -> tuple[str, ...]:
@@ -29,7 +30,7 @@ def label_doubts(samples: Samples, codes: Codes, name: Any) -> tuple[str, ...]:
         )
     if counting:
         return (
-            f"rows are sorted by label, and columns that rise from row to row are learnt from: "
+            f"rows of a class are together, and columns that rise from row to row are learnt from: "
             f"{shortlist(counting)}; leave out what only numbers the rows",
         )
     if isinstance(name, str) and samples.kind == "table" and name in list(samples.inputs):
@@ -84,7 +85,7 @@ def _is_same(values: NDArray[Any], codes: Codes) -> bool:
 
 
 def counting_among(samples: Samples, codes: Codes) -> tuple[str, ...]:
-    """Return the columns that rise, or fall, throughout where the rows are sorted by label.
+    """Return the columns that rise, or fall, throughout where the rows of a class are together.
 
     A number of the case, or the time of an entry, then tells the label, and does so nowhere else.
     """
@@ -92,7 +93,7 @@ def counting_among(samples: Samples, codes: Codes) -> tuple[str, ...]:
     if len(codes) < FEW or samples.kind == "images" or sparse.issparse(X) or X.shape[1] < 2:
         return ()
     by_chance = float(((np.bincount(codes) / len(codes)) ** 2).sum())
-    if float((codes[1:] == codes[:-1]).mean()) < by_chance + SORTED:
+    if float((codes[1:] == codes[:-1]).mean()) < by_chance + TOGETHER:
         return ()
     if samples.kind == "table":
         return tuple(str(name) for name in X if _rises(X[name], NUMBERED.search(str(name))))

@@ -147,6 +147,11 @@ class Amounts(NamedTuple):
         return -value if minus else value
 
 
+def is_amount(text: str) -> bool:
+    """Return whether a text may be an amount in some unit, a time or a span."""
+    return bool(_parts(text)[1] or _form(text))
+
+
 def _clock(text: str) -> re.Match[str] | None:
     if len(text) > LONGEST or not (":" in text or "day" in text):
         return None

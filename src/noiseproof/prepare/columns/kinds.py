@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.errors import DataError, ParameterError, did_you_mean
-from noiseproof.prepare.columns.amounts import FULL, SPANS, Amounts
+from noiseproof.prepare.columns.amounts import FULL, SPANS, Amounts, is_amount
 from noiseproof.prepare.columns.column import Category, Column, Date, Number
 from noiseproof.prepare.columns.dates import as_days, is_date, which_first
 from noiseproof.prepare.columns.values import (
@@ -39,6 +39,8 @@ NAMES = 0.9
 NUMBERED = re.compile(r"(^|[_\W])(id|idx|index|uuid|key|row)($|[_\W])|[a-z](Id|ID)$|^Unnamed: \d+$")
 #: A column whose values have this many words on average is text; fewer, if they share their words.
 WORDS = 4
+#: So many texts tell whether most of a column could be numbers or dates: names are not read twice.
+SAMPLE = 200
 #: A column of numbers, or of dates, may have one value in twenty that is neither, or half of them
 #: if they are at most FEW_WORDS different words, and the others are more.
 ALIKE = 0.95
@@ -179,6 +181,8 @@ def _look(
     kind, written = _kind(values, counts, ALIKE * rows, marks)
     if kind is not Category:
         return kind, written, ()
+    if _unread(values[~gaps][:SAMPLE]).sum() > FEW_WORDS:
+        return Category, None, ()
     kind, written = _kind(values, counts, rows / 2, marks)
     read = ~np.isnan(_read(values, kind, written))
     words = ~read & ~gaps
@@ -186,6 +190,12 @@ def _look(
     if kind is Category or not few or read.sum() <= FEW_WORDS:
         return Category, None, ()
     return kind, written, tuple(sorted(values[words]))
+
+
+def _unread(values: Any) -> NDArray[np.bool_]:
+    """Return which texts are neither numbers nor dates nor amounts, in whatever unit."""
+    amounts = np.array([is_amount(text) for text in values], dtype=bool)
+    return np.isnan(as_numbers(values)) & ~is_date(values).to_numpy(bool) & ~amounts
 
 
 def _kind(
