@@ -195,7 +195,8 @@ def _look(
 def _unread(values: Any) -> NDArray[np.bool_]:
     """Return which texts are neither numbers nor dates nor amounts, in whatever unit."""
     amounts = np.array([is_amount(text) for text in values], dtype=bool)
-    return np.isnan(as_numbers(values)) & ~is_date(values).to_numpy(bool) & ~amounts
+    dates = is_date(values).to_numpy(bool)
+    return np.asarray(np.isnan(as_numbers(values)) & ~dates & ~amounts)
 
 
 def _kind(
