@@ -220,7 +220,7 @@
     // Rows that belong together may err together: their number would make intervals too narrow.
     const units = looked.map((row) => row.u ?? row.n), alone = new Set(units).size === looked.length;
     const told = (k) => exact(k, looked.length, alone);
-    return "By these " + looked.length + " rows: " + told(wrong) + " of the labels are wrong, and the model is right on " +
+    return "By " + (looked.length === 1 ? "this row: " : "these " + looked.length + " rows: ") + told(wrong) + " of the labels are wrong, and the model is right on " +
       told(right) + " of rows it has not seen. " + (alone ? "The intervals are exact (95%)." :
         "Some of these rows belong together; noiseproof fit --reviewed says how wide the intervals are.");
   }
