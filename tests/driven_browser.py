@@ -154,6 +154,12 @@ class Browser:
                 clickCount=1,
             )  # fmt: skip
 
+    def tap(self, x, y):
+        """Touch the page with a finger, and lift it."""
+        self.call("Emulation.setTouchEmulationEnabled", enabled=True)
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
     def downloaded(self, name):
         """Wait for a download, and return where it is; an earlier one of the name is gone."""
         path, end = self.downloads / name, time.monotonic() + 20

@@ -1,5 +1,6 @@
 """The report of a fit, in a browser."""
 
+import html
 import json
 import re
 
@@ -9,7 +10,7 @@ from browser import open_page
 from noisy_tables import QUICK, blobs
 from scipy import sparse
 
-from noiseproof.fitting import summary
+from noiseproof.fitting import page, summary
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.map import _flattened
 
@@ -70,6 +71,19 @@ def test_where_noise_cannot_be_told_no_number_of_it_is_shown():
         assert text in sure.report
         assert text not in guessed.report
     assert guessed.estimate.warnings[0] in guessed.report
+
+
+def test_of_very_many_classes_those_predicted_least_are_listed_and_it_is_said(
+    fitted, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(page, "CLASSES", 2)
+    path = tmp_path / "report.html"
+    path.write_text(page.fit_page(fitted), "utf-8")
+    table = open_page(path, tmp_path).dom.partition('<table id="recalls">')[2].partition("</table>")
+    assert "The 2 of 3 classes that are predicted least." in table[0]
+    shown = re.findall(r"<tr><td>(.*?)</td>", table[0])
+    least = sorted(fitted.recalls, key=lambda name: fitted.recalls[name])[:2]
+    assert [html.unescape(name) for name in shown] == least
 
 
 def test_noisy_accuracy_is_never_called_accuracy_alone(fitted):

@@ -82,6 +82,19 @@ def test_keys_decide_undo_and_outlive_a_reload(home, page):
     assert status(browser).startswith(f"3 of {len(doubtful)} decided")
 
 
+def test_what_is_next_is_spoken_and_classes_show_their_keys(page):
+    browser, (doubtful, _) = page
+    now = "document.querySelector('#now[role=status]').textContent"
+    assert browser.run(now).startswith(f"row {doubtful[0]}: given ")
+    browser.press("k")
+    assert browser.run(now).startswith(f"row {doubtful[1]}: given ")
+    assert ", proposed " in browser.run(now)
+    browser.press("o")
+    offered = "[...document.querySelectorAll('#choose-list button')].map(b => b.textContent)"
+    keys = {text.partition(" ")[::2] for text in browser.run(offered)}
+    assert keys == {(str(k), name) for k, name in enumerate(sorted(CLASSES), start=1)}
+
+
 def test_two_tabs_of_one_page_keep_what_both_decide(page):
     browser, (doubtful, _) = page
     browser.press("k")
@@ -363,13 +376,22 @@ def test_the_map_shows_which_row_a_point_is(home, tmp_path):
         assert browser.run("document.querySelectorAll('svg[data-map]').length") == 2
         rings = browser.run("document.querySelectorAll('svg[data-map] circle.ring').length")
         assert rings == 2 * len(fitted.suspects)
-        told = browser.run(
-            "(c => { c.dispatchEvent(new PointerEvent('pointermove', {bubbles: true}));"
-            "return document.getElementById('values').textContent; })"
-            "(document.querySelector('circle.ring'))"
+        told = "(b => b.hidden ? '' : b.textContent)(document.getElementById('values'))"
+        x, y = browser.run(
+            "(c => { c.scrollIntoView({block: 'center'}); const b = c.getBoundingClientRect();"
+            "return [b.x + b.width / 2, b.y + b.height / 2]; })"
+            "([...document.querySelectorAll('circle.ring')].at(-1))"  # the one that lies on top
         )
-        row = fitted.suspects.iloc[-1]
-        assert told == f"row {row['row']}: {row['given_label']}, proposed {row['proposed_label']}"
+        row = fitted.suspects.iloc[0]
+        line = f"row {row['row']}: {row['given_label']}, proposed {row['proposed_label']}"
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        assert browser.run(told) == line
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=2, y=2)
+        assert browser.run(told) == ""
+        browser.tap(x + 3, y)  # a finger is not exact
+        assert browser.run(told) == line
+        browser.tap(2, 2)
+        assert browser.run(told) == ""
 
 
 def test_the_page_is_quick_with_ten_thousand_doubtful_rows(home, tmp_path):

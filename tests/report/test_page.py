@@ -93,16 +93,65 @@ def test_names_of_wide_letters_stay_inside_their_chart(tmp_path, body):
     """Capitals and Chinese signs are up to twice as long as small letters."""
     names = [letter * 30 for letter in "aAM名"]
     heat = charts.heat_map([[0.25] * 4] * 4, names, title="noise")
-    bars = charts.bar_chart(dict.fromkeys(names, 0.5), title="accuracy")
+    short = ["a" * 28, "A" * 23, "M" * 15, "名" * 15]
+    bars = [charts.bar_chart(dict.fromkeys(many, 1.0), title="t") for many in (names, short)]
     path = tmp_path / "page.html"
-    path.write_text(body("{{ heat }}{{ bars }}", heat=heat, bars=bars), "utf-8")
+    path.write_text(
+        body("{{ heat }}{% for b in bars %}{{ b }}{% endfor %}", heat=heat, bars=bars), "utf-8"
+    )
     with Browser(tmp_path) as browser:
         browser.open(path)
+        bar_ends = browser.run("""[...document.querySelectorAll("svg:not(:first-child) text")]
+            .map(text => text.getBBox()).map(box => [box.x, box.x + box.width])""")
         ends = browser.run("""[...document.querySelectorAll("svg text[text-anchor=end]")]
             .map(text => text.getBBox().x)""")
     assert len(ends) == 8
     assert min(ends[:4]) > 16  # where "true label" is written
-    assert min(ends[4:]) >= 0
+    assert len(bar_ends) == 2 * (1 + 2 * 4)
+    assert [(a, b) for a, b in bar_ends if a < 0 or b > 360] == []
+
+
+def test_titles_and_names_that_differ_stay_inside_their_chart_and_differ(tmp_path, body):
+    names = [f"linear (loss=CE, decay={d}, scale=standard), em" for d in (0.1, 0.01, 0.001)]
+    bars = charts.bar_chart(dict.fromkeys(names, 1.0), title="the mean of all that is shown " * 3)
+    path = tmp_path / "page.html"
+    path.write_text(body("{{ bars }}", bars=bars), "utf-8")
+    with Browser(tmp_path) as browser:
+        browser.open(path)
+        found = browser.run("""[...document.querySelectorAll("svg text")].map(text =>
+            [text.textContent, text.getBBox().x, text.getBBox().x + text.getBBox().width])""")
+    assert set(names) <= {text for text, _, _ in found}
+    assert all(left >= 0 and right <= 360 for _, left, right in found)
+
+
+def test_no_line_ends_within_an_option(tmp_path, body):
+    text = "{% for step in steps %}<p style='width: 1px'>{{ step | unbroken }}</p>{% endfor %}"
+    path = tmp_path / "page.html"
+    path.write_text(body(text, steps=["--test", "<b>--held-out</b>"]), "utf-8")
+    with Browser(tmp_path) as browser:
+        browser.open(path)
+        lines = browser.run("""[...document.querySelectorAll("p .option")].map(option =>
+            [option.textContent, option.getClientRects().length])""")
+        assert lines == [["--test", 1], ["--held-out", 1]]
+        assert browser.run("document.querySelectorAll('p b').length") == 0
+
+
+def test_a_finger_shows_values_until_something_else_is_touched(tmp_path, body):
+    chart = charts.line_chart({"CE": [0.9, 0.3125]}, title="t")
+    path = tmp_path / "page.html"
+    path.write_text(body("<figure>{{ chart }}</figure>", chart=chart), "utf-8")
+    with Browser(tmp_path) as browser:
+        browser.open(path)
+        shown = "!document.getElementById('values').hidden"
+        x, y = browser.run("""(b => [b.x + b.width / 2, b.y + b.height / 2])
+            (document.querySelector("svg.chart").getBoundingClientRect())""")
+        browser.tap(x, y)
+        assert browser.run(shown)
+        browser.tap(2, 2)
+        assert not browser.run(shown)
+        assert browser.run("document.querySelector('.cursor').getAttribute('visibility')") == (
+            "hidden"
+        )
 
 
 def test_the_browser_of_these_tests_sees_errors_and_requests(tmp_path):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SHOWN = 25
 #: From this many rows on there is a map.
 MAPPED = 30
-#: Classes listed one by one.
+#: Classes listed one by one; of more, those that are predicted least.
 CLASSES = 50
 #: Longest text shown of a row in the table.
 LENGTH = 160
@@ -57,7 +57,8 @@ def fit_page(fitted: "Fitted") -> str:
         refit=_refit(fitted),
         montage=montage(found, learned.labels, names) if fitted.looks.pictures else [],
         maps=_maps(fitted),
-        recalls=list(fitted.recalls.items())[:CLASSES],
+        recalls=_recalls(fitted),
+        class_count=len(fitted.recalls),
         counts=dict(zip(fitted.checked.classes, fitted.checked.counts, strict=True)),
         next_steps=_next_steps(fitted),
         crowd=fitted.crowd and fitted.crowd.page(fitted.rows),
@@ -104,6 +105,14 @@ def _bars(fitted: "Fitted") -> Any:
         spread={c.name: c.standard_error for c in shown},
         highlight=[fitted.recipe],
     )
+
+
+def _recalls(fitted: "Fitted") -> list[tuple[str, float]]:
+    """Return the recalls of all classes in their order, or the lowest ones, lowest first."""
+    recalls = list(fitted.recalls.items())
+    if len(recalls) <= CLASSES:
+        return recalls
+    return sorted(recalls, key=lambda recall: recall[1])[:CLASSES]
 
 
 def _worst(estimate: Any, names: list[str], most: int = 5) -> list[dict[str, Any]]:

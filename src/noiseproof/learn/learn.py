@@ -30,10 +30,10 @@ from noiseproof.progress import SILENT, Progress
 
 MINUTES = 5.0
 #: What settings are compared by, without checked rows and with some.
-NOISY, CHECKED = "held-out noisy labels", "held-out labels, checked ones counting more"
+NOISY, CHECKED = "held-out noisy labels", "held-out and checked labels"
 #: What a comparison shows: by labels, and by a judge, which knows classes with some probability.
 SHARE = "share predicted of"
-LIKELY = "mean probability that held-out predictions are right, by the answers"
+LIKELY = "mean probability of held-out predictions"
 LATE = "the time was up before everything was tried; --minutes allows more"
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from noiseproof import files
 from noiseproof.errors import ParameterError
@@ -22,6 +23,19 @@ _ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+_OPTION = re.compile(r"--[a-z][a-z-]{1,30}")
+
+
+def unbroken(text: str) -> Markup:
+    """Return a text in which no line ends within an option, as browsers break after a hyphen.
+
+    >>> unbroken("give <more> rows as --test")
+    Markup('give &lt;more&gt; rows as <span class="option">--test</span>')
+    """
+    return Markup(_OPTION.sub(r'<span class="option">\g<0></span>', str(escape(text))))
+
+
+_ENVIRONMENT.filters["unbroken"] = unbroken
 
 
 def render(template_name: str, **values: Any) -> str:

@@ -1,13 +1,15 @@
 """Bars: one number a name."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from noiseproof.report.charts.svg import WIDTH, element, known, length, picture, shortened, spell
 
-TOP, ROW, BAR = 26, 20, 14
-LONGEST = 28
+TOP, ROW, BAR, LINE = 26, 20, 14, 15
+#: Longer names stand above their bars, on a line of their own.
+LONGEST, LONGEST_LINE = 28, 60
 
 
 def bar_chart(
@@ -34,37 +36,48 @@ def bar_chart(
     """
     most = most or (1.0 if percent else max([*known(list(values.values())), 0.0]) or 1.0)
     chosen, spread = set(highlight), spread or {}
-    left = 14 + 6.4 * min(max(map(length, values), default=0), LONGEST)
+    longest = max(map(length, values), default=0)
+    above = longest > LONGEST
+    row = LINE + ROW if above else ROW
+    axis = _Axis(2.0 if above else 16 + 6.4 * longest, most, percent, above)
     bars = [
-        _bar(name, value, spread.get(name), TOP + ROW * i, left, most, percent, name in chosen)
+        axis.bar(name, value, spread.get(name), TOP + row * i, name in chosen)
         for i, (name, value) in enumerate(values.items())
     ]
     words = ", ".join(f"{name} {spell(value, percent)}" for name, value in values.items())
-    return picture(title, f"{words}.", TOP + ROW * len(values) + 4, *bars)
+    return picture(title, f"{words}.", TOP + row * len(values) + 4, *bars)
 
 
-def _bar(
-    name: str,
-    value: float | None,
-    spread: float | None,
-    y: int,
-    left: float,
-    most: float,
-    percent: bool,
-    chosen: bool,
-) -> Markup:
-    room = WIDTH - left - 62
-    length = room * min(max([*known([value]), 0.0]) / most, 1)
-    reach = room * (spread or 0) / most
-    end = left + min(length + reach, room)
-    written = spell(value, percent)
-    said = f"{written} ± {spell(spread, percent)}" if spread else written
-    whisker = f"M{left + max(length - reach, 0):.1f} {y + BAR / 2}H{end:.1f}"
-    return element(
-        "g",
-        element("title", f"{name}: {said}"),
-        element("text", shortened(name, LONGEST), x=left - 6, y=y + 11, text_anchor="end"),
-        element("rect", x=left, y=y, width=length, height=BAR, class_="f2" if chosen else "f1"),
-        *([element("path", class_="whisker", d=whisker)] if spread else []),
-        element("text", written, x=end + 5, y=y + 11, class_="value"),
-    )
+@dataclass(frozen=True)
+class _Axis:
+    """Where bars begin, what the longest stands for, and where their names stand."""
+
+    left: float
+    most: float
+    percent: bool
+    above: bool
+
+    def bar(
+        self, name: str, value: float | None, spread: float | None, y: int, chosen: bool
+    ) -> Markup:
+        left, middle = self.left, y + BAR / 2 + (LINE if self.above else 0)
+        room = WIDTH - left - 62
+        length = room * min(max([*known([value]), 0.0]) / self.most, 1)
+        reach = room * (spread or 0) / self.most
+        end = left + min(length + reach, room)
+        written = spell(value, self.percent)
+        said = f"{written} ± {spell(spread, self.percent)}" if spread else written
+        whisker = f"M{left + max(length - reach, 0):.1f} {middle}H{end:.1f}"
+        if self.above:
+            named = element("text", shortened(name, LONGEST_LINE), x=left, y=y + 11)
+        else:
+            named = element("text", name, x=left - 6, y=y + 11, text_anchor="end")
+        top, kind = middle - BAR / 2, "f2" if chosen else "f1"
+        return element(
+            "g",
+            element("title", f"{name}: {said}"),
+            named,
+            element("rect", x=left, y=top, width=length, height=BAR, class_=kind),
+            *([element("path", class_="whisker", d=whisker)] if spread else []),
+            element("text", written, x=end + 5, y=middle + 4, class_="value"),
+        )

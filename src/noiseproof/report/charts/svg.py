@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 Values = Sequence[float | None]
 
 WIDTH = 360
+LONGEST_TITLE = 48
 
 
 def element(name: str, *content: str, **attributes: object) -> Markup:
@@ -39,7 +40,7 @@ def picture(title: str, words: str, height: float, *content: str, **attributes: 
     return element(
         "svg",
         element("desc", words),
-        element("text", title, class_="title", x=2, y=14),
+        element("text", shortened(title, LONGEST_TITLE), class_="title", x=2, y=14),
         *content,
         class_="chart",
         viewBox=f"0 0 {WIDTH} {height:.0f}",

@@ -9,10 +9,15 @@
   const readable = (value, chart) =>
     value === null ? "-" : chart.dataset.percent ? (100 * value).toFixed(2) + " %" : String(value);
 
-  function hide(chart) {
+  function hide() {
     box.hidden = true;
-    chart.querySelector(".cursor").setAttribute("visibility", "hidden");
+    for (const cursor of document.querySelectorAll("svg.chart .cursor")) cursor.setAttribute("visibility", "hidden");
   }
+  // A finger leaves as it is lifted: what it touched stays until something else is touched.
+  document.addEventListener("pointerdown", hide, true);
+  for (const chart of document.querySelectorAll("svg.chart"))
+    chart.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") hide(); });
+  document.addEventListener("pointercancel", hide); // the finger scrolls the page
 
   function show(chart, index, left, top) {
     const x = JSON.parse(chart.dataset.x);
@@ -62,11 +67,10 @@
     };
     chart.addEventListener("pointermove", follow);
     chart.addEventListener("pointerdown", follow);
-    chart.addEventListener("pointerleave", () => hide(chart));
-    chart.addEventListener("blur", () => hide(chart));
+    chart.addEventListener("blur", hide);
     chart.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1, Home: -1e9, End: 1e9 }[event.key];
-      if (event.key === "Escape") hide(chart);
+      if (event.key === "Escape") hide();
       if (step === undefined) return;
       event.preventDefault();
       const index = Number(chart.dataset.index ?? places.length - 1) + step;

@@ -160,10 +160,12 @@
     $("page-back").disabled = first === 0;
     $("page-on").disabled = first + PAGE >= view.length;
     const row = view.length ? rows[view[current]] : null;
+    const now = cards[current - first];
+    $("now").textContent = row ? now.querySelector(".name").firstChild.textContent + ": " + now.querySelector(".labels").textContent : "";
     $("do-keep").disabled = $("do-other").disabled = $("do-skip").disabled = !row;
     $("do-proposal").disabled = !row || blind() || row.p === row.g;
     $("do-undo").disabled = state.history.length === 0;
-    if (scroll && row) cards[current - first].scrollIntoView({ block: "nearest" });
+    if (scroll && row) now.scrollIntoView({ block: "nearest" });
     tell();
   }
 
@@ -218,7 +220,7 @@
     // Rows that belong together may err together: their number would make intervals too narrow.
     const units = looked.map((row) => row.u ?? row.n), alone = new Set(units).size === looked.length;
     const told = (k) => exact(k, looked.length, alone);
-    return "By these " + looked.length + " rows: " + told(wrong) + " of the labels are wrong, and the model is right on " +
+    return "By " + (looked.length === 1 ? "this row: " : "these " + looked.length + " rows: ") + told(wrong) + " of the labels are wrong, and the model is right on " +
       told(right) + " of rows it has not seen. " + (alone ? "The intervals are exact (95%)." :
         "Some of these rows belong together; noiseproof fit --reviewed says how wide the intervals are.");
   }
@@ -274,6 +276,7 @@
   const label = (k) => row() && (k === row().g ? keep() : !blind() && k === row().p ? take() : decide("other", k));
   const step = (by) => go(Math.max(0, Math.min(view.length - 1, current + by)), true);
 
+  const numbered = data.classes.length <= 9; // each has a key
   const dialog = $("choose");
   let offered = [], picked = 0;
   function offer() {
@@ -282,7 +285,9 @@
       .filter(([name]) => name.toLowerCase().includes(words)).slice(0, 200);
     picked = Math.max(0, Math.min(picked, offered.length - 1));
     $("choose-list").replaceChildren(...offered.map(([name, k], i) => {
-      const item = make("li"), button = make("button", name);
+      const item = make("li"), button = make("button");
+      if (numbered) button.append(make("kbd", k + 1), " ");
+      button.append(shown(name));
       button.type = "button";
       if (i === picked) button.setAttribute("aria-selected", "true");
       button.addEventListener("click", () => { dialog.close(); label(k); });
@@ -351,7 +356,7 @@
       const area = $("cards").querySelector("[aria-current]")?.getBoundingClientRect();
       if (!area || area.bottom < 0 || area.top > window.innerHeight) return;
     }
-    const digit = data.classes.length <= 9 ? Number(event.key) : NaN;
+    const digit = numbered ? Number(event.key) : NaN;
     if (digit >= 1 && digit <= data.classes.length) {
       event.preventDefault();
       label(digit - 1);
@@ -396,19 +401,28 @@
     box.append(...JSON.parse(box.dataset.rows).map(picture));
 
   for (const map of document.querySelectorAll("svg[data-map]")) {
-    const box = $("values");
-    for (const title of map.querySelectorAll("circle > title")) {
-      title.parentNode.dataset.told = title.textContent; // else the browser shows it too
-      title.remove();
-    }
-    map.addEventListener("pointermove", (event) => {
-      box.hidden = !event.target.dataset.told;
-      if (box.hidden) return;
-      box.replaceChildren(make("strong", event.target.dataset.told));
-      box.style.left = Math.min(event.clientX + 12, window.innerWidth - box.offsetWidth - 4) + "px";
-      box.style.top = Math.max(4, event.clientY - 34) + "px";
+    const box = $("values"), width = map.viewBox.baseVal.width;
+    const points = [...map.querySelectorAll("circle > title")].map((title) => {
+      const of = title.parentNode;
+      title.remove(); // else the browser shows it too
+      return [of.cx.baseVal.value, of.cy.baseVal.value, title.textContent];
     });
-    map.addEventListener("pointerleave", () => { box.hidden = true; });
+    const follow = (event) => {
+      const area = map.getBoundingClientRect(), scale = width / area.width;
+      const x = (event.clientX - area.left) * scale, y = (event.clientY - area.top) * scale;
+      let nearest = 10, told = "";
+      for (const [cx, cy, words] of points) {
+        const far = Math.hypot(cx - x, cy - y);
+        if (far <= nearest) [nearest, told] = [far, words];
+      }
+      box.hidden = !told;
+      if (!told) return;
+      box.replaceChildren(make("strong", told));
+      box.style.left = Math.max(4, Math.min(event.clientX + 12, window.innerWidth - box.offsetWidth - 4)) + "px";
+      box.style.top = Math.max(4, event.clientY - 34) + "px";
+    };
+    map.addEventListener("pointermove", follow);
+    map.addEventListener("pointerdown", follow);
   }
 
   document.documentElement.classList.add("scripted");
