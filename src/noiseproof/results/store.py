@@ -90,7 +90,7 @@ class Store:
             raise DataError(f"{path} is a file: a store is a folder, or a packed *{SUFFIX}")
         self.damaged: list[str] = []
         self.disputes: dict[str, Dispute] = {}
-        self._folders: dict[str, Path] = {}
+        self._places: dict[str, list[tuple[Path, Record]]] = {}
         self._identities: set[str] = set()
 
     def records(self) -> dict[str, Record]:
@@ -101,10 +101,11 @@ class Store:
         """Return the records to be believed, by the key of their cell, of all that was found."""
         cells: dict[str, list[Found]] = {}
         contents: dict[str, set[str]] = {}
+        self._places = {}
         for one in found:
             record = one.record
             key = record.key
-            self._folders.setdefault(key, one.path.parent)
+            self._places.setdefault(key, []).append((one.path.parent, record))
             self._identities.add(record.identity)
             cells.setdefault(key, []).append(one)
             if not record.encoded:  # features made twice differ in their last bits
@@ -147,13 +148,19 @@ class Store:
 
     def put(self, record: Record) -> Path:
         """Write a record where its run would have written it; return the file."""
-        path = self.files(record).record
+        path = RunFiles.of(self.files(record).out, record).record
         record.write(path)
         return path
 
     def files(self, record: Record) -> RunFiles:
-        """Return where the files of a record's run are: where the record was found, or belongs."""
-        return RunFiles.of(self._folders.get(record.key, self.path), record)
+        """Return where the files of a record's run are, or belong.
+
+        Of several copies of the record, those of the one with a network beside it.
+        """
+        places = self._places.get(record.key, [])
+        found = (RunFiles.of(folder, copy) for folder, copy in places)
+        first = RunFiles.of(places[0][0] if places else self.path, record)
+        return next((files for files in found if files.model.exists()), first)
 
     def check_writable(self) -> None:
         """Raise an error now where a record could not be written later."""
