@@ -15,6 +15,7 @@ from noiseproof.results.pack import SUFFIX, parse_record, unpack
 from noiseproof.results.plain import NotPlainError, read_plain
 from noiseproof.results.record import OtherSchemaError, Record
 from noiseproof.results.run_files import (
+    AT_ONCE,
     RECORD_NAME,
     RunFiles,
     checkpoint_together,
@@ -175,6 +176,11 @@ class Store:
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self.path)) from None
 
+    def stopped_at_once(self) -> int:
+        """Return how many runs the largest checkpoint of runs at once is of, 0 without any."""
+        sizes = (path.name.partition("-")[0] for path in self.path.glob(AT_ONCE))
+        return max((int(size) for size in sizes if size.isdecimal()), default=0)
+
     def tidy(self, more: Iterable[Record] = ()) -> None:
         """Remove checkpoints of runs that have their record.
 
@@ -185,7 +191,7 @@ class Store:
             more: records that were written after the store was read.
         """
         self._identities.update(record.identity for record in more)
-        for path in self.path.glob("*-at-once-*.checkpoint.pt"):
+        for path in self.path.glob(AT_ONCE):
             with suppress(DataError, OSError):  # somebody else's
                 identity = whose(read_tensors(path) or {})
                 if path == checkpoint_together(self.path, identity) and self._has_all(identity):
