@@ -160,6 +160,31 @@ def test_the_checkpoint_of_a_stack_goes_when_its_cells_are_done(grid, tmp_path):
     assert list(store.path.glob("*.pt")) == [mine]
 
 
+@pytest.mark.parametrize("done", [0, 1])
+def test_a_stack_that_was_stopped_is_formed_again(grid, tmp_path, done):
+    class Stop(Watcher):
+        def epoch(self, row):
+            raise KeyboardInterrupt
+
+    store = Store(tmp_path / "runs")
+    stacks = list(Stacked(grid.cells(), 2))
+    for stack in stacks[:done]:
+        run_stack(stack, store.path, Settings())
+    with pytest.raises(KeyboardInterrupt):
+        run_stack(stacks[done], store.path, Settings(), Stop())
+
+    formed = []
+
+    def note(works, crew, progress):
+        formed.extend(works)
+        return Tally()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("noiseproof.bench.engines.local.schedule", note)
+        run_grids([grid], Store(store.path), Settings(workers=2 + done), SILENT)
+    assert formed == stacks[done:]
+
+
 def test_a_cell_at_work_elsewhere_holds_up_its_stack(grid, tmp_path):
     cells = grid.cells()[:3]
     stack = Stack(tuple(cells))

@@ -421,6 +421,18 @@ def test_the_network_is_beside_its_record_in_a_merged_store(record, tmp_path):
     assert merged.files(found).model.read_bytes() == b"weights"
 
 
+@pytest.mark.parametrize("other", ["a", "z"])
+def test_the_network_is_found_beside_any_copy_of_its_record(record, tmp_path, other):
+    Store(tmp_path / other).put(record)
+    store = Store(tmp_path)
+    path = RunFiles.of(tmp_path, record)
+    record.write(path.record)
+    path.model.write_bytes(b"weights")
+    (found,) = store.records().values()
+    assert store.is_done(found, save=True)
+    assert store.files(found).model == path.model
+
+
 def test_a_file_is_no_store(tmp_path):
     (tmp_path / "it").write_text("mine")
     with pytest.raises(DataError, match="it is a file: a store is a folder"):

@@ -9,7 +9,7 @@ from noiseproof.bench.grid import Grid
 from noiseproof.bench.report import variants
 from noiseproof.bench.words import count
 from noiseproof.errors import DataError
-from noiseproof.results import Record, Store
+from noiseproof.results import Record, RunFiles, Store
 from noiseproof.results.pack import SUFFIX, pack, record_text
 from noiseproof.results.store import result
 
@@ -58,7 +58,7 @@ def pack_grid(grid: Grid, store: Store, folder: Path, force: bool = False) -> Pa
         )
     if not own:
         raise DataError(f"{store.path}: no record of {grid.name} to pack")
-    ordered = sorted(own.values(), key=lambda one: store.files(one.record).name)
+    ordered = sorted(own.values(), key=lambda one: RunFiles.of(folder, one.record).name)
     with files.explained(folder):
         folder.mkdir(exist_ok=True)
     files.write(path, pack(one.values for one in ordered), force)
@@ -81,7 +81,7 @@ def unpack_store(store: Store, folder: Path) -> tuple[int, int]:
     if disputes := list(store.disputes.values()):  # of which one side alone would be left
         raise DataError(f"{count(len(disputes), 'disputed cell')}: {disputes[0]}")
     for found in every:
-        path = folder / f"{store.files(found.record).name}.json"
+        path = RunFiles.of(folder, found.record).record
         if os.path.lexists(path):
             old = Record.read(path)
             if (old.key, result(old)) != (found.record.key, result(found.record)):

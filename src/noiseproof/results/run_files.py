@@ -21,6 +21,8 @@ from noiseproof.train.checkpoint import UnfitError, load_checkpoint
 RECORD_NAME = re.compile(r"-([0-9a-f]{10})\.json$")
 #: Letters of the words before it, at most.
 WORDS = 100
+#: The checkpoints of runs at once, each named by how many they are.
+AT_ONCE = "*-at-once-*.checkpoint.pt"
 
 
 @dataclass(frozen=True)

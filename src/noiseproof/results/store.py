@@ -15,6 +15,7 @@ from noiseproof.results.pack import SUFFIX, parse_record, unpack
 from noiseproof.results.plain import NotPlainError, read_plain
 from noiseproof.results.record import OtherSchemaError, Record
 from noiseproof.results.run_files import (
+    AT_ONCE,
     RECORD_NAME,
     RunFiles,
     checkpoint_together,
@@ -90,7 +91,7 @@ class Store:
             raise DataError(f"{path} is a file: a store is a folder, or a packed *{SUFFIX}")
         self.damaged: list[str] = []
         self.disputes: dict[str, Dispute] = {}
-        self._folders: dict[str, Path] = {}
+        self._places: dict[str, list[tuple[Path, Record]]] = {}
         self._identities: set[str] = set()
 
     def records(self) -> dict[str, Record]:
@@ -101,10 +102,11 @@ class Store:
         """Return the records to be believed, by the key of their cell, of all that was found."""
         cells: dict[str, list[Found]] = {}
         contents: dict[str, set[str]] = {}
+        self._places = {}
         for one in found:
             record = one.record
             key = record.key
-            self._folders.setdefault(key, one.path.parent)
+            self._places.setdefault(key, []).append((one.path.parent, record))
             self._identities.add(record.identity)
             cells.setdefault(key, []).append(one)
             if not record.encoded:  # features made twice differ in their last bits
@@ -147,13 +149,19 @@ class Store:
 
     def put(self, record: Record) -> Path:
         """Write a record where its run would have written it; return the file."""
-        path = self.files(record).record
+        path = RunFiles.of(self.files(record).out, record).record
         record.write(path)
         return path
 
     def files(self, record: Record) -> RunFiles:
-        """Return where the files of a record's run are: where the record was found, or belongs."""
-        return RunFiles.of(self._folders.get(record.key, self.path), record)
+        """Return where the files of a record's run are, or belong.
+
+        Of several copies of the record, those of the one with a network beside it.
+        """
+        places = self._places.get(record.key, [])
+        found = (RunFiles.of(folder, copy) for folder, copy in places)
+        first = RunFiles.of(places[0][0] if places else self.path, record)
+        return next((files for files in found if files.model.exists()), first)
 
     def check_writable(self) -> None:
         """Raise an error now where a record could not be written later."""
@@ -168,6 +176,11 @@ class Store:
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self.path)) from None
 
+    def stopped_at_once(self) -> int:
+        """Return how many runs the largest checkpoint of runs at once is of, 0 without any."""
+        sizes = (path.name.partition("-")[0] for path in self.path.glob(AT_ONCE))
+        return max((int(size) for size in sizes if size.isdecimal()), default=0)
+
     def tidy(self, more: Iterable[Record] = ()) -> None:
         """Remove checkpoints of runs that have their record.
 
@@ -178,7 +191,7 @@ class Store:
             more: records that were written after the store was read.
         """
         self._identities.update(record.identity for record in more)
-        for path in self.path.glob("*-at-once-*.checkpoint.pt"):
+        for path in self.path.glob(AT_ONCE):
             with suppress(DataError, OSError):  # somebody else's
                 identity = whose(read_tensors(path) or {})
                 if path == checkpoint_together(self.path, identity) and self._has_all(identity):

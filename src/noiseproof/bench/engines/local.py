@@ -25,7 +25,7 @@ def run(cells: Collection[Cell], store: Store, settings: Settings, progress: Pro
         return Tally()
     slots = min(settings.workers or cores(), len(cells))
     with Processes(slots, store, settings) as crew:
-        return schedule(Stacked(cells, slots), crew, progress)
+        return schedule(Stacked(cells, slots, store.stopped_at_once()), crew, progress)
 
 
 def cores() -> int:

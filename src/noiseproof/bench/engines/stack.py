@@ -38,10 +38,13 @@ class Stacked(Collection[Work]):
     Args:
         cells: in the order to run them.
         slots: how many stacks are at work at once: no slot shall be left without any.
+        stopped: the cells in the largest stack that was stopped, 0 without any. With that size, the
+            same cells are in one stack again, and resume from its checkpoint.
     """
 
     cells: Collection[Cell]
     slots: int
+    stopped: int = 0
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -50,7 +53,7 @@ class Stacked(Collection[Work]):
         return isinstance(work, Cell | Stack) and all(one in self.cells for one in cells_in(work))
 
     def __iter__(self) -> Iterator[Work]:
-        most = min(MOST, -(-len(self.cells) // self.slots))
+        most = min(MOST, self.stopped or -(-len(self.cells) // self.slots))
         held: list[Cell] = []
         for cell in self.cells:
             if held and (len(held) == most or not _at_once(held[0], cell)):
