@@ -40,6 +40,20 @@ def test_rate_is_near_the_truth_however_confident_the_classifier(text, power):
     assert T.rate_interval[0] <= noisy.rate <= T.rate_interval[1]
 
 
+@pytest.mark.parametrize("K", [2, 4, 10])
+@pytest.mark.parametrize("rate", [0.005, 0.01])
+def test_a_few_wrong_labels_among_easy_rows_are_found(K, rate):
+    """A grid of the rate that has no step below theirs calls them difficult rows."""
+    true = np.arange(6000) % K
+    p, noisy = classifier(true, K, skill=6), noise.symmetric(K, rate).corrupt(true, seed=4)
+    T = noise.estimate(noisy, p)
+    wrong, listed = noisy.labels != true, T.doubt(noisy.labels, p)[0] >= 0.5
+    assert T.rate == pytest.approx(noisy.rate, rel=0.4)
+    assert T.rate_interval[0] <= noisy.rate <= T.rate_interval[1]
+    assert (listed & wrong).sum() >= 0.9 * wrong.sum()
+    assert (listed & wrong).sum() >= 0.9 * listed.sum()
+
+
 def test_nearer_to_the_truth_than_the_plain_confident_joint():
     count = pytest.importorskip("cleanlab.count")
     p = classifier(TRUE, 10, skill=1.8)

@@ -222,13 +222,21 @@ def test_an_index_that_says_otherwise_is_a_warning():
 
 
 def test_a_number_of_each_answer_hides_the_items():
-    frame = long().drop(columns=["id", "seconds"])
+    frame = pd.concat([long().drop(columns=["id", "seconds"])] * 4, ignore_index=True)
+    N = len(frame)
     assert read_long(frame, "kind", "worker").samples.doubts == ()
-    for numbers in (range(6), pd.date_range("2020", periods=6)):
+    times = pd.date_range("2020", periods=N, freq="min")
+    written = times.astype(str).tolist()
+    codes = [f"3LEP{7919 * i}X" for i in range(N)]
+    for numbers in (range(N), times, written, [*written[1:], written[1]], codes):
         (doubt,) = read_long(frame.assign(n=numbers), "kind", "worker").samples.doubts
-        assert "as n differs in every row" in doubt
-    once = frame.assign(size=[1.5, 2.5, 3.5, 4.5, 5.5, 6.5], n=range(6))  # one answer an item
-    assert read_long(once, "kind", "worker").samples.doubts == ()
+        assert "the rows differ in n;" in doubt
+    (doubt,) = read_long(frame.assign(n=codes, at=written), "kind", "worker").samples.doubts
+    assert "the rows differ in n, at;" in doubt
+    sizes = np.arange(N) + 0.5  # one answer an item
+    for size in (sizes, sizes.astype(str), [f"words of row {i}" for i in range(N)]):
+        once = frame.assign(size=size, n=range(N), at=written)
+        assert read_long(once, "kind", "worker").samples.doubts == ()
 
 
 ANSWERS = pd.DataFrame({"w1": list("abab" * 5), "w2": list("abbb" * 5), "w3": list("aaab" * 5)})

@@ -171,6 +171,16 @@ def test_dates_that_cannot_be_read_are_left_out():
     assert notes.lines == ["left out, no date that can be read: when"]
 
 
+@pytest.mark.parametrize("vector", [list, np.array])
+def test_a_column_of_vectors_is_left_out_and_the_way_to_use_it_named(vector):
+    rows, notes = [vector([0.5, float(i)]) for i in range(N)], Notes()
+    features, _ = prepare(table(meaning=rows, age=MIXED["age"]), notes=notes)
+    assert features.left_out == ("meaning",)
+    (line,) = notes.lines
+    assert "--embeddings" in line
+    assert line.endswith(": meaning")
+
+
 def test_text_is_the_tf_idf_of_scikit_learn():
     from sklearn.feature_extraction.text import TfidfVectorizer
 

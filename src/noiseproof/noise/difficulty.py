@@ -32,8 +32,10 @@ _BINS = 40
 _FLAT = 20  # rows of the average class that each class's scale is shrunk with
 _SHARPNESS = np.exp(np.linspace(np.log(0.05), np.log(40), 24))
 _USUAL, _SPREAD = np.log(2.0), 1.5  # of log sharpness, in medians of the margin
-_SHARES = 41  # steps of the rate
-_CLEAN = 6.0  # times as likely as any other step: that no label is wrong
+#: The rate in steps of a fortieth of the largest. Between the first two, where one label in a
+#: hundred is wrong, by doubling: a rate of 0 would call all that is missed difficult.
+_STEPS = np.concatenate([[0], 0.5 ** np.arange(4, 0, -1), np.arange(1, 40)])
+_CLEAN = 6.0  # times as likely as a whole step: that no label is wrong
 _COINCIDENCE = (0.3, 0.7)  # besides the chance of it
 #: How far the noise leans towards rows that are hard for the classifier.
 _LEAN = (0.0, 0.35, 0.7)
@@ -234,9 +236,10 @@ def _weighed(
     )
     chance = 1 / (classes - 1)
     coincidence = np.array([1.0]) if classes == 2 else np.array([chance, *_COINCIDENCE])
-    rates = np.linspace(0, 1, _SHARES)[:-1] * (1 - 1 / classes)
-    axes = np.arange(len(_SHARPNESS)), rates, coincidence, np.array(_LEAN)
-    s, rate, same, lean = (grid.ravel() for grid in np.meshgrid(*axes, indexing="ij"))
+    steps = np.arange(len(_STEPS))
+    axes = np.arange(len(_SHARPNESS)), steps, coincidence, np.array(_LEAN)
+    s, step, same, lean = (grid.ravel() for grid in np.meshgrid(*axes, indexing="ij"))
+    rate = _STEPS[step] / 40 * (1 - 1 / classes)
     e = mistakes[s]
     mean = np.maximum(e @ sizes / n, 1e-12)[:, None]
     r = rate[:, None] * (1 + lean[:, None] * (e / mean - 1))
@@ -244,7 +247,7 @@ def _weighed(
     p = np.clip(1 - (1 - e) * (1 - r) - same[:, None] * e * r, 1e-3, 1 - 1e-5)
     log_weight = (missed * np.log(p) + (sizes - missed) * np.log1p(-p)).sum(axis=1)
     log_weight *= min(speaking, _ROWS / n)
-    log_weight += np.log(_CLEAN) * (rate == 0)
+    log_weight += np.log(np.where(step == 0, _CLEAN, np.gradient(_STEPS)[step]))
     log_weight -= 0.5 * ((np.log(_SHARPNESS[s]) - _USUAL) / _SPREAD) ** 2
     weight = np.exp(log_weight - log_weight.max())
     weight /= weight.sum()

@@ -1,12 +1,18 @@
 """Which rows of a table of answers are about the same item."""
 
+import re
 from typing import Any
 
 import numpy as np
 
 from noiseproof.prepare.classes import Codes
-from noiseproof.prepare.columns.kinds import as_read
+from noiseproof.prepare.columns.dates import is_date
+from noiseproof.prepare.columns.kinds import NAMES, as_read
 from noiseproof.prepare.columns.values import as_text, text_of, with_gaps
+from noiseproof.prepare.notes import shortlist
+
+#: What programs call an answer, such as 3LEP4MGT3G1F or 00f3-9b; no word of a text.
+CODE = re.compile(r"[A-Za-z_.:-]*[0-9][0-9A-Za-z_.:-]*")
 
 
 def items(frame: Any) -> tuple[Codes, Codes]:
@@ -22,18 +28,30 @@ def named_items(frame: Any) -> tuple[Codes, Codes]:
 
 
 def numbered(frame: Any) -> tuple[str, ...]:
-    """Return a line about a column without which some of the rows, all different, would be equal.
+    """Return a line about columns without which some of the rows, all different, would be equal.
 
-    A number of the answer, or its time, makes each answer an item of its own.
+    A number or name of the answer, or its time, makes each answer an item of its own.
     """
-    for name in frame.columns:
-        number = frame[name].dtype.kind in "iuM" and frame[name].is_unique
-        if number and frame.shape[1] > 1 and len(items(frame.drop(columns=name))[1]) < len(frame):
-            return (
-                f"each answer is taken for an item of its own, as {name} differs in every row; "
-                "name the column of items (--item), or leave this one out",
-            )
-    return ()
+    names = [name for name in frame.columns if _names_answers(frame[name])]
+    others = frame.drop(columns=names)
+    if not names or others.shape[1] == 0 or len(items(others)[1]) == len(frame):
+        return ()
+    return (
+        "each answer is taken for an item of its own, as the rows differ in "
+        f"{shortlist(names)}; name the column of items (--item), or leave these out",
+    )
+
+
+def _names_answers(column: Any) -> bool:
+    """Return whether hardly a value repeats, and all are whole numbers, dates or codes."""
+    import pandas as pd
+
+    codes, texts = as_text(with_gaps(column))
+    if len(texts) < NAMES * max(1, int((codes >= 0).sum())) or column.dtype.kind in "bfcm":
+        return False
+    values = pd.Series(texts, dtype=object)
+    fractions = pd.to_numeric(values, errors="coerce") % 1 > 0
+    return bool((is_date(values) | values.str.fullmatch(CODE) & ~fractions).all())
 
 
 def varies(column: Any, of: Codes, first: Codes) -> bool:

@@ -131,7 +131,7 @@ def _object(name: str, column: Any, notes: Notes, marks: bool, room: int) -> Col
 
     types = pd.api.types
     if types.infer_dtype(column) == "mixed" and not column.map(types.is_hashable).all():
-        raise _Useless("of a type that is not understood")
+        raise _Useless("lists or the like (--embeddings takes vectors, from an .npy)")
     codes, texts = as_text(column)
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     values, rows = pd.Series(texts, dtype=object), int(counts.sum())
