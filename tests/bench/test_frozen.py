@@ -136,6 +136,16 @@ def test_what_is_trained_at_once(grid):
     assert [c for s in stacks for c in cells_in(s)] == list(cells)
     assert [len(cells_in(stack)) for stack in Stacked(cells, 4)] == [3, 3, 3, 3]
     assert stacks[0] in Stacked(cells, 1)
+    sizes = {
+        (): [6, 6],
+        (2,): [2, 4, 6],  # the rest is as ever, if it was another grid that was stopped
+        (2, 4): [4, 2, 6],
+        (4, 6): [6, 4, 2],
+        (0, 500): [6, 6],
+    }
+    for stopped, formed in sizes.items():
+        assert [len(cells_in(stack)) for stack in Stacked(cells, 1, stopped)] == formed
+    assert [len(cells_in(stack)) for stack in Stacked(cells[4:], 1, (2, 6))] == [2, 6]
     digits = load_grid("digits-symmetric").select(seeds=[1]).cells()
     assert list(Stacked(digits, 1)) == list(digits)
 

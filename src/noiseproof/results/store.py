@@ -176,10 +176,10 @@ class Store:
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self.path)) from None
 
-    def stopped_at_once(self) -> int:
-        """Return how many runs the largest checkpoint of runs at once is of, 0 without any."""
+    def stopped_at_once(self) -> list[int]:
+        """Return how many runs each checkpoint of runs at once is of."""
         sizes = (path.name.partition("-")[0] for path in self.path.glob(AT_ONCE))
-        return max((int(size) for size in sizes if size.isdecimal()), default=0)
+        return [int(size) for size in sizes if size.isdecimal()]
 
     def tidy(self, more: Iterable[Record] = ()) -> None:
         """Remove checkpoints of runs that have their record.

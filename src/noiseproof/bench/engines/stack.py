@@ -38,13 +38,13 @@ class Stacked(Collection[Work]):
     Args:
         cells: in the order to run them.
         slots: how many stacks are at work at once: no slot shall be left without any.
-        stopped: the cells in the largest stack that was stopped, 0 without any. With that size, the
-            same cells are in one stack again, and resume from its checkpoint.
+        stopped: the sizes of the stacks that were stopped. The first stacks have these sizes, so
+            that the same cells are in one stack again, and resume from its checkpoint.
     """
 
     cells: Collection[Cell]
     slots: int
-    stopped: int = 0
+    stopped: Collection[int] = ()
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -53,11 +53,16 @@ class Stacked(Collection[Work]):
         return isinstance(work, Cell | Stack) and all(one in self.cells for one in cells_in(work))
 
     def __iter__(self) -> Iterator[Work]:
-        most = min(MOST, self.stopped or -(-len(self.cells) // self.slots))
+        usual = min(MOST, -(-len(self.cells) // self.slots))
+        stopped = [size for size in self.stopped if 1 < size <= MOST]
         held: list[Cell] = []
         for cell in self.cells:
+            most = max(stopped, default=usual)
             if held and (len(held) == most or not _at_once(held[0], cell)):
                 yield _work(held)
+                if stopped and len(held) > 1:
+                    # A size that no stack comes to is that of another grid.
+                    stopped.remove(len(held) if len(held) in stopped else most)
                 held = []
             held.append(cell)
         if held:
