@@ -111,14 +111,22 @@ def _repeats(hashes: NDArray[np.uint64], codes: Codes) -> tuple[int, int]:
 
 
 def hashes(samples: Samples) -> NDArray[np.uint64]:
-    """Return a number for each row, the same for rows that are read alike."""
+    """Return a number for each row, the same for rows that are read alike.
+
+    It is kept: to read a large table takes seconds, and both its repeated rows and its fingerprint
+    are found by these numbers.
+    """
+    if samples.hashed is None:
+        table = samples.kind == "table"
+        samples.hashed = _table_hashes(samples.inputs) if table else row_hashes(samples.inputs)
+    return samples.hashed
+
+
+def _table_hashes(frame: Any) -> NDArray[np.uint64]:
     import pandas as pd
 
-    inputs: Any = samples.inputs
-    if samples.kind == "table":
-        plain = inputs.astype(_without_masks(inputs)).apply(as_read)
-        return np.asarray(pd.util.hash_pandas_object(plain, index=False), dtype=np.uint64)
-    return row_hashes(inputs)
+    plain = frame.astype(_without_masks(frame)).apply(as_read)
+    return np.asarray(pd.util.hash_pandas_object(plain, index=False), dtype=np.uint64)
 
 
 def _without_masks(frame: Any) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Rows as a user has them, before anything is done to them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ class Samples:
         unusable: the names of those among them that can be read, but not encoded.
         doubts: what makes a fit to them doubtful.
         groups: which rows belong together; None where that is not known.
+        hashed: what :func:`~noiseproof.prepare.checks.hashes` made of the inputs, once it has.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Samples:
     unusable: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     groups: Groups | None = None
+    hashed: NDArray[np.uint64] | None = field(default=None, init=False, repr=False)
 
     def __len__(self) -> int:
         return int(self.inputs.shape[0])
