@@ -23,7 +23,7 @@ MONTHS = (
 FIRST = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 BEFORE = r"\[?(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
 AFTER = r"(?:[T :]|,\s?)(?P<time>\d{1,2}[:hH].*?)"
-NAMED = tuple(
+DAY_FIRST, MONTH_FIRST = (
     re.compile(rf"{BEFORE}{day}(?:{AFTER})?\]?", re.IGNORECASE)
     for day in (
         rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?[-/ ]?(?P<month>{MONTHS})\.?[-/ ,]?"
@@ -31,6 +31,8 @@ NAMED = tuple(
         rf"(?P<month>{MONTHS})\.?[-/ ](?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[-/ ](?P<year>\d{{4}})",
     )
 )
+#: Texts without it are none of these, nor the next.
+LETTERS = re.compile(r"[A-Za-z]{3}|\dT\d")
 #: 20200331T235900Z.
 COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2}.*)")
 #: What may stand behind a time and is not understood: CET, Europe/Berlin, [Europe/Berlin].
@@ -55,7 +57,6 @@ def as_days(column: Any, day_first: bool | None) -> NDArray[np.float64]:
 
 
 def _parsed(texts: Any, day_first: bool | None) -> Any:
-
     iso = texts.str.extract(f"^{ISO}$")
     parts = [iso["year"], iso["month"], iso["day"], iso["time"]]
     if day_first is not None:
@@ -91,12 +92,12 @@ def _in_numbers(text: str) -> str:
     >>> _in_numbers("[29/Jun/2022:14:02:54 +0000]"), _in_numbers("20220629T140254Z")
     ('2022-06-29 14:02:54 +0000', '2022-06-29T14:02:54Z')
     """
-    if text.isdecimal() or not text.isascii() or len(text) > 64:
+    if len(text) > 64 or not LETTERS.search(text) or not text.isascii():
         return text
     if found := COMPACT.fullmatch(text):
         year, month, day, *time = found.groups()
         return f"{year}-{month}-{day}T{':'.join(time)}"
-    found = next(filter(None, (way.fullmatch(text) for way in NAMED)), None)
+    found = DAY_FIRST.fullmatch(text) or MONTH_FIRST.fullmatch(text)
     if found is None:
         return text
     year = found["year"]

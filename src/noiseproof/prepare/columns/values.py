@@ -100,7 +100,7 @@ def with_gaps(column: Any) -> Any:
     """
     if column.dtype.kind in "biufcmM":
         return column
-    gaps = np.array([_says_nothing(value) for value in column], dtype=bool)
+    gaps = np.array([_says_nothing(value) for value in column.to_numpy(object)], dtype=bool)
     return column.mask(gaps) if gaps.any() else column
 
 
@@ -126,7 +126,7 @@ def is_gap(column: Any, words: Collection[str] = ()) -> NDArray[np.bool_]:
         return np.asarray(gap)
     marks = [
         isinstance(v, str) and (v.strip().lower() in NO_NUMBER or v.strip() in words)
-        for v in column
+        for v in column.to_numpy(object)
     ]
     return np.asarray(gap | np.array(marks, dtype=bool))
 
