@@ -250,6 +250,8 @@ def test_lengths_keep_their_order_though_only_long_ones_have_hours():
 def test_a_few_times_of_day_are_categories():
     shifts = ["06:00", "14:00", "22:00"] * 20
     assert kind_of(shifts).kind == "category"
+    assert kind_of([*shifts, "holiday"]).kind == "category"
+    assert kind_of(["1 day", "2 days", "7 days"] * 20).unit == "h:mm:ss"
     assert kind_of([f"{at // 2:02}:{at % 2}0" for at in range(48)]).kind == "number"
     few = pd.Series(pd.to_timedelta([1, 2, 40] * 20, unit="h"))
     assert kind_of(few) == kind_of(few.astype(str))

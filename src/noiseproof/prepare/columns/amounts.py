@@ -84,7 +84,8 @@ class Amounts(NamedTuple):
         if sum(int(n) for form, n in zip(forms, counts, strict=True) if form) >= least:
             found = set(forms) - {""}
             # A few times are shifts, but spans in days are what a column of pandas' spans is too.
-            if sum(map(bool, forms)) <= FEW and not any("day" in text for text in texts):
+            spans = [text for text, form in zip(texts, forms, strict=True) if form]
+            if len(spans) <= FEW and not any("day" in span for span in spans):
                 return None
             return cls(MIXED if len(found) > 1 else found.pop(), ".")
         parts = [_parts(text) for text in texts]
