@@ -76,7 +76,7 @@ def test_paper_has_no_deviations():
         ({"lr": -1.0}, "expected lr >= 0, got -1.0"),
         ({"lr": float("nan")}, "expected lr >= 0, got nan"),
         ({"momentum": 1.0}, "expected momentum < 1, got 1.0"),
-        ({"decay": 1e300}, "a learning rate that grows by 1e+300 each epoch is soon no number"),
+        ({"decay": 1e300}, "decay: a learning rate multiplied by 1e+300 each epoch soon overflows"),
         ({"schedule": "cosin"}, "unknown schedule 'cosin'; did you mean 'cosine'?"),
         ({"augment": ("flop",)}, "unknown augmentation 'flop'; did you mean 'flip'?"),
         ({"mean": (0.5,)}, "1 numbers in mean, but 0 in std"),

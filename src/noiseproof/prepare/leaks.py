@@ -30,7 +30,7 @@ def label_doubts(samples: Samples, codes: Codes, name: Any) -> tuple[str, ...]:
         )
     if counting:
         return (
-            f"rows of a class are together, and columns that rise from row to row are learnt from: "
+            "rows of a class are together, and columns that rise from row to row are learnt from: "
             f"{shortlist(counting)}; leave out what only numbers the rows",
         )
     if isinstance(name, str) and samples.kind == "table" and name in list(samples.inputs):

@@ -126,7 +126,7 @@ class Recipe:
             and (self.epochs - 1) * math.log10(self.decay) > float_info.max_10_exp - 1
         ):
             raise ParameterError(
-                f"a learning rate that grows by {self.decay:g} each epoch is soon no number"
+                f"decay: a learning rate multiplied by {self.decay:g} each epoch soon overflows"
             )
         if self.momentum >= 1:
             raise ParameterError(f"expected momentum < 1, got {self.momentum}")
