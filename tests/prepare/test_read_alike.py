@@ -1,5 +1,6 @@
 """What the features read alike is one item, one repeated row, one value that tells a label."""
 
+from dataclasses import replace
 from datetime import date
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from noiseproof.prepare import checks
 from noiseproof.prepare.answers.items import items
 from noiseproof.prepare.answers.long import read_long
 from noiseproof.prepare.checks import check
@@ -93,3 +95,21 @@ def test_names_of_annotators_and_items_are_stripped():
         asked = read_long(frame if item else frame.drop(columns="item"), "y", "who", item)
         assert asked.names == ("w0", "w1", "w2")
         assert len(asked.samples) == 20
+
+
+def test_rows_are_hashed_once(monkeypatch):
+    made = []
+
+    def counting(frame):
+        made.append(len(frame))
+        return table_hashes(frame)
+
+    table_hashes = checks._table_hashes
+    monkeypatch.setattr(checks, "_table_hashes", counting)
+    samples = Samples("", pd.DataFrame({"when": ["2020-03-31", "1/4/2020"] * 20}))
+    first = checks.hashes(samples)
+    assert (checks.hashes(samples) == first).all()
+    assert made == [40]
+    few = samples.take(np.arange(3))
+    assert (checks.hashes(few) == checks.hashes(replace(samples, inputs=few.inputs))).all()
+    assert made == [40, 3, 3]  # other samples have other rows
