@@ -117,10 +117,10 @@ class Words:
         """Return the features of a column, sparse (N, V); count texts of unknown words."""
         from sklearn.preprocessing import normalize
 
-        lengths: list[int] = []
+        texts, lengths = texts_of(column), list[int]()
 
         def pieces() -> Iterator[list[str]]:
-            for text in texts_of(column):
+            for text in texts:
                 found = _analyser(self.characters)(text)
                 lengths.append(len(found))
                 yield found
@@ -131,7 +131,7 @@ class Words:
         missing = column.isna().to_numpy()
         strange = known < KNOWN
         if self.figures <= UNREADABLE:  # dates: 12 and 2020 may be known, and say nothing
-            strange |= are_figures(texts_of(column))
+            strange |= are_figures(texts)
         strange &= ~missing
         notes.tally(
             self.name, rows=len(column), missing=int(missing.sum()), often_missing=self.missing,
