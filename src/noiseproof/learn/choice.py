@@ -11,6 +11,7 @@ from noiseproof.learn.decide import (
     ENSEMBLE,
     Candidate,
     may_mislead,
+    much_told,
     peers,
     plain,
     preferred,
@@ -34,10 +35,6 @@ ADVICE = ". Check some rows drawn at random and give them as --trusted."
 RIVALS = 4
 #: With more classes there are too few labels of each to fit a noise matrix for every model.
 MOST_EXPLAINED = 200
-#: With fewer rows, the clean level is so uncertain that labels nearly always seem able to mislead,
-#: and hardly any model explains them clearly worse than another. In 75 such fits of 16 to 90 rows,
-#: going by likelihood cost 2.3 points on true labels.
-LEAST_EXPLAINED = 100
 #: So many checked rows choose better than any preference.
 ENOUGH = 30
 
@@ -131,8 +128,8 @@ def _choice(
 ) -> Chosen:
     """Choose the best trial, or a mean of trials."""
     misled = may_mislead(noise) and not _is_told(folds)
-    enough = len(folds.fold) >= LEAST_EXPLAINED
-    if misled and enough and folds.problem.classes <= MOST_EXPLAINED:
+    problem = folds.problem
+    if misled and problem.classes <= MOST_EXPLAINED and much_told(trials, problem.labels):
         chosen = _that_explains(folds, trials, opinions)
         return replace(chosen, why=chosen.why + DOUBT + EXPLAINED + ADVICE)
     chosen = _most_accurate(folds, trials, opinions, noise)
