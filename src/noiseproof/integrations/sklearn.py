@@ -315,7 +315,7 @@ def _unnamed(X: Any) -> list[Any] | None:
 def _labels(y: Any) -> Any:
     """Return labels in a type that scikit-learn recognises."""
     y = only_column(y, "y") if hasattr(y, "columns") else y
-    y = plain(y) if hasattr(y, "detach") else as_column(y)
+    y = plain(y) if isinstance(y, torch.Tensor) else as_column(y)
     if np.ma.is_masked(y) or (hasattr(y, "isna") and np.asarray(y.isna()).any()):
         raise DataError(MISSING)
     nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
