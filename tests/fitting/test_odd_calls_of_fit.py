@@ -1,5 +1,6 @@
 """Whatever is handed to fit, predict, save and load: an answer, or one line about what is wrong."""
 
+import io
 import warnings
 
 import numpy as np
@@ -17,6 +18,7 @@ ODD = {
     "scalar tensor": torch.tensor(1), "type": int, "module": torch.nn.Identity(),
     "long text": "x" * 5000, "zero byte": "a\0b", "index": pd.Index(["a", "b"]),
     "masked": np.ma.array([1, 2], mask=[True, False]), "frame": pd.DataFrame({"a": [1]}),
+    "open file": io.TextIOWrapper(io.BytesIO(b"a,b\n1,2\n")), "bytes in memory": io.BytesIO(b"a"),
 }  # fmt: skip
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y = np.where(X[:, 0] > 0, "a", "b")
@@ -52,6 +54,21 @@ def test_every_argument_is_tried():
     with pytest.raises(TypeError, match="'nonsense'"):
         nf.fit(X, Y, nonsense=1)
     assert set(ARGUMENTS) == set(nf.fit.__wrapped__.__kwdefaults__) | {"X", "y"}
+
+
+def test_columns_may_be_called_as_anything_that_tables_have():
+    for name in ("name", "read", "detach", "columns", "dtype", "index", "values", "shape"):
+        frame = pd.DataFrame({name: np.arange(40) // 2, "x": X[:, 0]})
+        given = GIVEN | {"X": frame}
+        assert not complaint(nf.fit, **given)
+        assert not complaint(nf.fit, **given | {"group": name})
+        assert not complaint(nf.fit, **given | {"group": frame[name]})
+        assert "one for each row" in complaint(nf.fit, **given | {"group": frame[[name]]})
+
+
+def test_an_open_file_is_no_table():
+    file = io.TextIOWrapper(io.BytesIO(b"a,b\n1,2\n"))
+    assert "give its path" in complaint(nf.fit, file, "b")
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])

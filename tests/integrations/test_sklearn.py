@@ -1,6 +1,7 @@
 """RobustClassifier is a scikit-learn classifier in every way that scikit-learn checks."""
 
 import pickle
+import time
 import warnings
 
 import numpy as np
@@ -146,6 +147,20 @@ def test_works_in_pipelines_searches_and_copies():
     model = clone(grid.best_estimator_).fit(X, y)
     again = pickle.loads(pickle.dumps(model))
     assert (again.predict_proba(X) == model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("learner", ["linear", "trees", "bayes", "boosting"])
+def test_columns_that_hashing_leaves_empty_change_nothing_and_cost_nothing(learner):
+    numbers = np.random.default_rng(0)
+    X = sparse.csr_array(numbers.poisson(0.02, (60, 1200)))
+    y = X[:, :600].sum(axis=1) > X[:, 600:].sum(axis=1)
+    wide = sparse.csr_array((X.data, X.indices * 1000 + 7, X.indptr), shape=(60, 2**21))
+    few = RobustClassifier(learner=learner).fit(X, y)
+    start = time.process_time()
+    many = RobustClassifier(learner=learner).fit(wide, y)
+    assert time.process_time() - start < 30
+    assert np.array_equal(few.predict_proba(X), many.predict_proba(wide))
+    assert many.n_features_in_ == 2**21
 
 
 def test_sparse_inputs_and_a_hidden_layer():

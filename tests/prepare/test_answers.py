@@ -239,6 +239,43 @@ def test_a_number_of_each_answer_hides_the_items():
         assert read_long(once, "kind", "worker").samples.doubts == ()
 
 
+@pytest.mark.parametrize("by", ["text", "numbers", "seconds that repeat"])
+def test_what_was_measured_of_each_answer_hides_the_items(by):
+    numbers = np.random.default_rng(0)
+    item = np.repeat(np.arange(60), 3)
+    told = {"words": [f"this is text {i}" for i in item]}
+    if by == "numbers":
+        told = {"size": numbers.normal(size=60)[item], "width": numbers.normal(size=60)[item]}
+    seconds = numbers.exponential(9, 180) if by != "seconds that repeat" else np.arange(180) % 50
+    frame = pd.DataFrame({
+        **told, "seconds": seconds, "code": [f"A{i}X" for i in range(180)],
+        "worker": np.concatenate([numbers.choice(5, 3, replace=False) for _ in range(60)]),
+        "kind": numbers.choice(["cat", "dog"], 180),
+    })  # fmt: skip
+    for part in (frame, frame.sample(frac=1, random_state=0)):
+        (doubt,) = read_long(part, "kind", "worker").samples.doubts
+        name = next(iter(told))
+        assert doubt.startswith(
+            f"each answer is taken for an item of its own, as rows of the same {name} "
+        )
+        assert "differ in seconds, code;" in doubt
+    bare = frame.drop(columns=["seconds", "code"])
+    assert read_long(bare, "kind", "worker").samples.doubts == ()
+
+
+@pytest.mark.parametrize("people", [5, 100])
+def test_one_answer_an_item_is_no_doubt(people):
+    numbers = np.random.default_rng(1)
+    frame = pd.DataFrame({
+        "worker": np.arange(200) % people, "age": numbers.integers(20, 90, 200),
+        "trial": np.arange(200) // people,
+        "day": pd.Timestamp("2020") + pd.to_timedelta(np.arange(200) // people, unit="D"),
+        "size": numbers.normal(size=200), "kind": numbers.choice(["cat", "dog"], 200),
+        "colour": numbers.choice(["red", "blue", "green"], 200),
+    })  # fmt: skip
+    assert read_long(frame, "kind", "worker").samples.doubts == ()
+
+
 ANSWERS = pd.DataFrame({"w1": list("abab" * 5), "w2": list("abbb" * 5), "w3": list("aaab" * 5)})
 FOREIGN = {
     "numbers": np.linspace(0.5, 3.5, 20),

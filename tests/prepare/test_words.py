@@ -279,3 +279,27 @@ def test_blanks_and_bullets_part_words_and_braille_is_words():
     assert words("ok\u2800bad")[:2] == ["ok", "bad"]  # the blank of Braille
     assert {"ok", "bad", "ok bad"} <= set(words("ok\uf0b7bad"))  # a bullet of Word's
     assert {"\u2801\u2803", "\u2809"} <= set(words("\u2801\u2803\u2800\u2809"))
+
+
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("times", [1, 2, 3, 5, 9])
+def test_long_texts_are_text_however_often_each_is_there(times, beside):
+    numbers = np.random.default_rng(0)
+    filler = ["the", "a", "film", "plot", "actor", "was", "really", "and", "so", "it"]
+    told = [numbers.permutation([*numbers.choice(filler, 7), w]) for w in ["good", "bad"] * 40]
+    texts = np.array([" ".join(one) for one in told] * times, dtype=object)
+    columns = {"review": texts} | ({"rater": np.arange(len(texts)) // 80} if beside else {})
+    some, new = np.arange(80) < 60, [f"so {word} it was" for word in ["good", "bad"] * 10]
+    rows = np.tile(some, times)
+    features, _ = prepare(table(**{name: column[rows] for name, column in columns.items()}))
+    assert features.texts == ("review",)
+    notes = Notes()
+    features.transform(table(review=new), notes)
+    assert not any("review" in line for line in notes.lines)  # whose words are known
+
+
+@pytest.mark.parametrize("kinds", [5, 20, 60])
+def test_long_names_of_categories_are_categories(kinds):
+    names = [f"I agree with the statement number {word}" for word in range(kinds)]
+    features, _ = prepare(table(answer=np.random.default_rng(0).permutation(names * 12)))
+    assert features.texts == ()

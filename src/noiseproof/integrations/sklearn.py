@@ -132,6 +132,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             used = np.flatnonzero(weights > 0)
             X, y, weights = X[used], y[used], weights[used]
             of = None if of is None else of.take(used)
+        self.used_ = _varying(X) if self.sparse_ else None
+        X = X if self.used_ is None else X[:, self.used_]
         self.classes_, codes = np.unique(y, return_inverse=True)
         if of is not None and len(self.classes_) > 1:
             for line in of.about(codes, [str(name) for name in self.classes_], "X")[1]:
@@ -215,6 +217,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X = _validated(self, X, reset=False, **_form(X))
         if self.ensemble_ is None:
             return np.ones((X.shape[0], 1), dtype=np.float32)
+        X = X if self.used_ is None else X[:, self.used_]
         blocks = blocks_in_form(X, self.sparse_)
         with one_thread():
             found = [self.ensemble_.probabilities(block) for block in blocks]
@@ -251,6 +254,15 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _varying(X: Any) -> Codes | None:
+    """Return the columns of sparse rows that are not constant; None for all of them.
+
+    Hashed words leave most columns empty, and trees look at each before they split.
+    """
+    varying = np.flatnonzero(X.max(axis=0).toarray() != X.min(axis=0).toarray())
+    return varying if 0 < len(varying) < X.shape[1] else None
 
 
 def _sees_no_length(loss: Loss, classes: int) -> bool:
@@ -303,7 +315,7 @@ def _unnamed(X: Any) -> list[Any] | None:
 def _labels(y: Any) -> Any:
     """Return labels in a type that scikit-learn recognises."""
     y = only_column(y, "y") if hasattr(y, "columns") else y
-    y = plain(y) if hasattr(y, "detach") else as_column(y)
+    y = plain(y) if isinstance(y, torch.Tensor) else as_column(y)
     if np.ma.is_masked(y) or (hasattr(y, "isna") and np.asarray(y.isna()).any()):
         raise DataError(MISSING)
     nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)

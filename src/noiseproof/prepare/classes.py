@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.prepare.columns.values import LONGEST
@@ -265,7 +266,7 @@ def _dtype(column: Any, texts: Sequence[str]) -> str:
 
 def _plain(labels: Any, where: str) -> Any:
     """Return labels as a column that holds each of them exactly."""
-    if hasattr(labels, "detach"):
+    if isinstance(labels, Tensor):
         labels = plain(labels)
     if isinstance(labels, np.ma.MaskedArray):
         masked, labels = np.ma.getmaskarray(labels), np.array(labels.data, dtype=object)

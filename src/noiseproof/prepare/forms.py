@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import torch
 from scipy import sparse
+from torch import Tensor
 
 from noiseproof.data import images, single
 from noiseproof.errors import DataError
@@ -38,7 +40,7 @@ def plain(X: Any) -> Any:
         return X
     if isinstance(X, (list, tuple)) and len(X) > 0:
         X = _stacked(X)
-    if hasattr(X, "detach"):
+    if isinstance(X, Tensor):
         X = _from_torch(X)
         return canonical(X) if sparse.issparse(X) else X
     if isinstance(X, np.ma.MaskedArray):
@@ -175,11 +177,9 @@ def _stacked(rows: Any) -> Any:
     if all(hasattr(row, "getbands") for row in rows):
         return _pixels(rows)
     try:
-        if all(hasattr(row, "detach") for row in rows):
-            import torch
-
+        if all(isinstance(row, Tensor) for row in rows):
             return torch.stack(list(rows))
-        rows = [_from_torch(row) if hasattr(row, "detach") else row for row in rows]
+        rows = [_from_torch(row) if isinstance(row, Tensor) else row for row in rows]
         if any(isinstance(row, np.ma.MaskedArray) for row in rows):
             return np.ma.stack(rows)
     except (ValueError, RuntimeError):
@@ -202,8 +202,6 @@ def _pixels(pictures: Any) -> Any:
 
 
 def _from_torch(X: Any) -> Any:
-    import torch
-
     if X.is_nested:
         raise DataError("X: expected numbers (N, d), got a nested tensor")
     if X.is_meta or X.is_quantized:

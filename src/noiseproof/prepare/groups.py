@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.prepare.classes import Codes
@@ -71,7 +72,7 @@ class Groups:
 
         values = as_column(values)
         several = isinstance(values, np.ndarray) and values.ndim != 1  # equal rows are one group
-        if hasattr(values, "detach") or several or isinstance(values, np.ma.MaskedArray):
+        if isinstance(values, Tensor) or several or isinstance(values, np.ma.MaskedArray):
             values = values.tolist()
         unordered = isinstance(values, Mapping | Set) or hasattr(values, "columns")
         if unordered or not isinstance(values, Iterable):

@@ -52,6 +52,8 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
         X = as_frame(X)
     if hasattr(X, "columns"):
         return _frame(X, y, labelled)
+    if hasattr(X, "read"):
+        raise ParameterError("X: an open file; give its path, or a table that was read from it")
     X = plain(X)
     inputs = _array(X)
     if y is not None and len(y) != inputs.shape[0]:
@@ -78,7 +80,8 @@ def group_name(X: Any, group: Any) -> Any:
     >>> group_name(frame, frame["patient"])
     'patient'
     """
-    name = getattr(group, "name", None)
+    # Of a table, that would be its column called so.
+    name = None if hasattr(group, "columns") else getattr(group, "name", None)
     if name is not None and name in list(getattr(X, "columns", ())) and len(group) == len(X):
         return column_name(name) if same_values(X[name], group) else group
     return label_name(X, group)

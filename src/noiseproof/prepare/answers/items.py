@@ -14,6 +14,9 @@ from noiseproof.prepare.notes import shortlist
 #: What programs call an answer, such as 3LEP4MGT3G1F or 00f3-9b; no word of a text.
 CODE = re.compile(r"[A-Za-z_.:-]*[0-9][0-9A-Za-z_.:-]*")
 
+#: So many pairs of rows that share a value are expected to be of one annotator, by chance.
+CHANCE = 10.0
+
 
 def items(frame: Any) -> tuple[Codes, Codes]:
     """Return the item of each row, and the first row of each item: rows read alike are one."""
@@ -36,9 +39,49 @@ def numbered(frame: Any) -> tuple[str, ...]:
     others = frame.drop(columns=names)
     if not names or others.shape[1] == 0 or len(items(others)[1]) == len(frame):
         return ()
+    return _alone(f"the rows differ in {shortlist(names)}")
+
+
+def parted(frame: Any, people: Any) -> tuple[str, ...]:
+    """Return a line about rows, all different, that different people answered as if they were one.
+
+    What was measured of each answer, such as the seconds it took, makes it an item of its own.
+    Rows that share a value by chance are now and then of one annotator; those of an item never.
+
+    Args:
+        frame: the rows.
+        people: who answered, for each row.
+    """
+    import pandas as pd
+
+    who = pd.factorize(people)[0]
+    same = float(((np.bincount(who + 1) / len(who)) ** 2).sum())
+    for name in frame:
+        of, first = items(frame[[name]])
+        sizes = np.bincount(of)
+        if same * float((sizes * (sizes - 1)).sum()) / 2 < CHANCE:
+            continue
+        if np.unique(np.stack([of, who]), axis=1).shape[1] < len(who):
+            continue
+        differ = [other for other in frame if varies(frame[other], of, first)]
+        if differ and not _counts(frame[name]):
+            return _alone(f"rows of the same {name} differ in {shortlist(differ)}")
+    return ()
+
+
+def _counts(column: Any) -> bool:
+    """Return whether values are whole numbers or dates: each person has a first trial and a day."""
+    import pandas as pd
+
+    values = pd.Series(as_text(with_gaps(column))[1], dtype=object)
+    whole = pd.to_numeric(values, errors="coerce") % 1 == 0
+    return bool((whole | is_date(values)).mean() > 0.5)
+
+
+def _alone(why: str) -> tuple[str, ...]:
     return (
-        "each answer is taken for an item of its own, as the rows differ in "
-        f"{shortlist(names)}; name the column of items (--item), or leave these out",
+        f"each answer is taken for an item of its own, as {why}; name the column of items "
+        "(--item), or leave these out",
     )
 
 

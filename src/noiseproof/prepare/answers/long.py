@@ -5,7 +5,7 @@ from typing import Any
 
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.answers.asked import Asked, asked, reading
-from noiseproof.prepare.answers.items import items, named_items, names, numbered, varies
+from noiseproof.prepare.answers.items import items, named_items, names, numbered, parted, varies
 from noiseproof.prepare.formats.table_files import split_label
 from noiseproof.prepare.groups import Groups, grouped
 from noiseproof.prepare.inputs import as_samples
@@ -78,7 +78,7 @@ def read_long(
     inputs = frame.iloc[first].reset_index(drop=True)
     samples = replace(table, inputs=inputs, labels=None, rows=called, notes=notes, groups=groups)
     if key is None and len(first) == len(frame):
-        samples.doubts += numbered(frame)
+        samples.doubts += numbered(frame) or parted(frame, people)
     seen = samples
     if isinstance(group, str):  # a review with groups is of the same rows as one without
         known = [name for name in whole.columns if name == group or name in frame.columns]

@@ -37,7 +37,8 @@ FURTHER, NUMBERS = 500, 50_000_000
 NAMES = 0.9
 #: What columns are called whose numbers tell rows apart; pandas writes its own without a name.
 NUMBERED = re.compile(r"(^|[_\W])(id|idx|index|uuid|key|row)($|[_\W])|[a-z](Id|ID)$|^Unnamed: \d+$")
-#: A column whose values have this many words on average is text; fewer, if they share their words.
+#: A column whose values have this many words on average is text, unless each is there as often as a
+#: category; so are shorter ones that share their words, if most are there once.
 WORDS = 4
 #: So many texts tell whether most of a column could be numbers or dates: names are not read twice.
 SAMPLE = 200
@@ -162,7 +163,10 @@ def _object(name: str, column: Any, notes: Notes, marks: bool, room: int) -> Col
         raise _Useless("always the same")
     different = len(texts) / rows
     length = sum(n * count_words(text) for text, n in zip(texts, counts, strict=True)) / rows
-    if different > 0.5 and (length >= WORDS or has_shared_words(texts)):
+    # Each text is there again for each rater of it, or beside each of several others.
+    seldom = different > 0.5 or (len(texts) > FEW_WORDS and rows < OFTEN * len(texts))
+    is_long = seldom and length >= WORDS
+    if is_long or (different > 0.5 and has_shared_words(texts)):
         return _text(name, column, notes)
     if different >= NAMES:
         raise _Useless("a name for each row")
