@@ -1,6 +1,8 @@
 """Grids on a frozen encoder: features made once, heads trained at once, records as before."""
 
+import errno
 import json
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -18,10 +20,11 @@ from noiseproof.bench.run import cells_left, run_grids
 from noiseproof.bench.tables import results_table
 from noiseproof.cli import main
 from noiseproof.encoders.run import embed
-from noiseproof.errors import LockedError, ParameterError
+from noiseproof.errors import FileError, LockedError, ParameterError
 from noiseproof.files import locked
 from noiseproof.progress import SILENT
 from noiseproof.results import Record, Store
+from noiseproof.results.pack import record_text
 from noiseproof.results.verify import verify_store
 from noiseproof.train.progress import Watcher
 
@@ -207,6 +210,44 @@ def test_a_cell_at_work_elsewhere_holds_up_its_stack(grid, tmp_path):
     assert [record.key for record in run_stack(stack, tmp_path / "runs", Settings())] == [
         cell.key for cell in cells
     ]
+
+
+@pytest.mark.parametrize("written", range(6))
+def test_a_stack_whose_records_cannot_all_be_written_resumes(grid, tmp_path, monkeypatch, written):
+    """The full disk of a store: cells without a record were trained anew, with other results."""
+    store, begun = Store(tmp_path / "runs"), []
+    stack = next(iter(Stacked(grid.cells(), 2)))
+    with monkeypatch.context() as patch:
+        patch.setattr("noiseproof.results.record.record_text", until_full(written))
+        with pytest.raises(FileError, match="no space left on device"):
+            run_stack(stack, store.path, Settings())
+
+    class Beginning(Watcher):
+        def begin(self, epochs, samples, done):
+            begun.append(done)
+
+    for stack in Stacked(cells_left(grid.cells(), store), 2, store.stopped_at_once()):
+        run_stack(stack, store.path, Settings(), Beginning())
+    assert begun == [3, 0]
+    whole = Store(tmp_path / "whole")
+    for stack in Stacked(grid.cells(), 2):
+        run_stack(stack, whole.path, Settings())
+    assert results(store) == results(whole)
+    assert not [path for path in store.path.iterdir() if path.suffix != ".json"]
+
+
+def until_full(written):
+    """Return what gives the text of so many records; that of others does not fit."""
+    made = []
+
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def text(values):
+        made.append(values)
+        return full if len(made) > written else record_text(values)
+
+    return text
 
 
 def test_a_stack_that_was_killed_resumes(grid, tmp_path, monkeypatch):

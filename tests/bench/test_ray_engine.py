@@ -140,10 +140,11 @@ def wait_until(holds):
 
 
 def held(folder, cells):
-    """Hold the locks of all cells in the temporary folder of a node, so that it can end none."""
+    """Hold the locks of all cells in the temporary folders of a node, so that it can end none."""
     locks = contextlib.ExitStack()
     for cell in cells:
-        locks.enter_context(locked(lock_file(folder / cell.key[:20], cell.key), str(cell)))
+        own = folder.with_name(f"{folder.name}-{cell.key[:20]}")
+        locks.enter_context(locked(lock_file(own, cell.key), str(cell)))
     return locks
 
 
@@ -258,19 +259,42 @@ def test_errors_of_a_node_say_which_node(tmp_path):
     assert explain(KeyError("x"), tmp_path, "n7") == Broken("KeyError: 'x' (on n7)")
 
 
+def test_a_cell_that_ends_while_another_begins_does_not_disturb_it(tmp_path, monkeypatch):
+    """One removed the folder of all cells, and the other's error ended the benchmark."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    first, second, *_ = load_grid(write_grid(tmp_path)).cells()
+    products, made = {}, Path.mkdir
+
+    def work(cell):
+        products[cell.key] = None
+        products[cell.key] = ray_task.work(cell, Settings(), "noiseproof-0123456789ab", None)
+
+    def mkdir(folder, *arguments, **options):
+        made(folder, *arguments, **options)
+        if second.key not in products:
+            work(second)
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    work(first)
+    assert {key: product.record.key for key, product in products.items()} == {
+        cell.key: cell.key for cell in (first, second)
+    }
+    assert not list(tmp_path.glob("noiseproof-*"))
+
+
 @pytest.mark.parametrize("whose", ["a link", "another user's"])
 def test_a_folder_that_somebody_else_made_is_not_used(tmp_path, monkeypatch, whose):
     """Its name can be known before, and a record in it would be believed."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    folder = tmp_path / "noiseproof-0123456789ab"
+    (cell, *_) = load_grid(write_grid(tmp_path)).cells()
+    folder = tmp_path / f"noiseproof-0123456789ab-{cell.key[:20]}"
     (tmp_path / "planted").mkdir()
     if whose == "a link":
         folder.symlink_to("planted")
     else:
         folder.mkdir()
         monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    (cell, *_) = load_grid(write_grid(tmp_path)).cells()
-    match ray_task.work(cell, Settings(), folder.name, None):
+    match ray_task.work(cell, Settings(), "noiseproof-0123456789ab", None):
         case Mistake(DataError() as error):
             assert "is not this user's folder; remove it" in str(error)
         case other:

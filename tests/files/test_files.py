@@ -1,6 +1,7 @@
 """Files and folders that are written whole or not at all, and never over anybody else's."""
 
 import errno
+import fcntl
 import json
 import os
 import stat
@@ -15,6 +16,7 @@ import pytest
 from noiseproof import files
 from noiseproof.errors import FileError, LockedError, ParameterError
 from noiseproof.files import folder as folder_module
+from noiseproof.files import hold
 
 DRIVER = Path(__file__).parent / "killed_at_every_line.py"
 
@@ -428,6 +430,42 @@ def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     assert not files.is_locked(path)
     with files.locked(path, "it"):
         assert files.is_locked(path)
+    assert not path.exists()
+
+
+NO_LOCKS = ["ENOLCK", "ENOSYS", "EOPNOTSUPP", "EINVAL"]
+
+
+@pytest.mark.parametrize("system", [*NO_LOCKS, "none", "network"])
+def test_a_lock_that_is_left_behind_stops_nobody_on_any_file_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
+) -> None:
+    """A benchmark waited for ever for a process that was killed, as if it were still at work."""
+
+    def refuse(*_: object) -> None:
+        number = getattr(errno, system)
+        raise OSError(number, os.strerror(number))
+
+    def as_network_drives_do(handle: int, how: int) -> None:
+        may_write = fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+        if how & fcntl.LOCK_EX and not may_write:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        flock(handle, how)
+
+    flock = fcntl.flock
+    if system == "none":
+        monkeypatch.setattr(hold, "fcntl", None)
+    else:
+        replaced = as_network_drives_do if system == "network" else refuse
+        monkeypatch.setattr(hold.fcntl, "flock", replaced)
+    path = tmp_path / "lock"
+    path.touch()
+    assert not files.is_locked(path)
+    with files.locked(path, "it"):
+        assert files.is_locked(path) == (system == "network")
+        if system == "network":
+            with pytest.raises(LockedError, match="it is running"), files.locked(path, "it"):
+                pass
     assert not path.exists()
 
 

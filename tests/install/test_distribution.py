@@ -47,13 +47,13 @@ def test_the_wheel_has_the_package_and_no_more(wheel):
     assert {"noiseproof/py.typed", "noiseproof/paper/benchmarks.csv"} <= files
 
 
-def test_the_wheel_brings_torch_numpy_and_filelock(wheel):
+def test_the_wheel_brings_torch_and_numpy(wheel):
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
         metadata = message_from_bytes(archive.read(name))
     assert metadata["Version"] == noiseproof.__version__
     requirements = map(Requirement, metadata.get_all("Requires-Dist"))
-    assert {r.name for r in requirements if r.marker is None} == {"torch", "numpy", "filelock"}
+    assert {r.name for r in requirements if r.marker is None} == {"torch", "numpy"}
 
 
 def test_the_sdist_has_what_builds_the_wheel_and_no_results(built):

@@ -3,12 +3,13 @@ import zipfile
 import pytest
 import torch
 from stopped_runs import StopAfter
-from tiny_runs import ONE, measured, tiny
+from tiny_runs import ONE, TINY, measured, tiny
 
 from noiseproof.errors import DataError
 from noiseproof.results import complete
 from noiseproof.results.run_files import without_torn
 from noiseproof.train.checkpoint import load_checkpoint, restore, save_checkpoint
+from noiseproof.train.optimiser import make_optimiser
 from noiseproof.train.tensors import read_tensors
 
 CPU = torch.device("cpu")
@@ -158,7 +159,7 @@ def test_a_checkpoint_that_does_not_fit_is_one_line(tmp_path):
 
 def test_numbers_that_share_their_memory_in_a_file_are_restored_apart():
     network = torch.nn.Linear(3, 2)
-    optimiser = torch.optim.SGD(network.parameters(), 0.1, momentum=0.9)
+    optimiser = make_optimiser(network.parameters(), TINY)
     shared = {
         number: {"momentum_buffer": torch.ones(1).expand(parameter.shape)}
         for number, parameter in enumerate(network.parameters())

@@ -3,6 +3,7 @@ from contextlib import contextmanager
 
 import pytest
 import torch
+from stopped_runs import StopAfter
 from tiny_runs import ONE, TINY, measured, tiny, tiny_data
 
 from noiseproof import loss as read_loss
@@ -183,3 +184,36 @@ def test_what_torch_is_set_to_makes_no_difference(around):
     _, alone = tiny("CE", data=data).run(ONE)
     assert torch.allclose(weights(together), weights(alone), atol=1e-6)
     assert (dtype == torch.float64) == (around is other_default_type)
+
+
+@pytest.mark.parametrize("fields", [{"network": "mlp"}, {"network": "mlp", "nesterov": True}])
+@pytest.mark.parametrize("loss", ["CE", "1000*CE"])
+def test_what_the_memory_held_before_plays_no_part(monkeypatch, loss, fields):
+    """In float16 the first gradients of a large loss are infinite: these steps are skipped."""
+    experiment, found = tiny(loss, precision="float16", batch=64, **fields), []
+    for held in (0.0, 1.0, math.nan):
+        with monkeypatch.context() as patched:
+            patched.setattr(torch, "empty_like", left_in_memory(held))
+            outcome, network = experiment.run(ONE)
+        found.append((outcome.failure, measured(outcome), weights(network).tolist()))
+    assert not found[0][0]
+    assert found[0] == found[1] == found[2]
+
+
+def left_in_memory(held):
+    made = torch.empty_like
+
+    def empty_like(*arguments, **options):
+        new = made(*arguments, **options)
+        return new.fill_(held) if new.is_floating_point() else new
+
+    return empty_like
+
+
+def test_a_run_whose_first_steps_were_skipped_resumes(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch, "empty_like", left_in_memory(math.nan))
+    experiment = tiny("1000*CE", network="mlp", precision="float16", batch=500)
+    with pytest.raises(KeyboardInterrupt):
+        experiment.run(ONE, tmp_path / "checkpoint.pt", StopAfter(1))
+    resumed, _ = experiment.run(ONE, tmp_path / "checkpoint.pt")
+    assert measured(resumed) == measured(experiment.run(ONE)[0])

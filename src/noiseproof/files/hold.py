@@ -92,22 +92,43 @@ def release(handle: int) -> None:
 
 
 def is_held(path: Path) -> bool:
-    """Tell whether a living process may hold it."""
-    with held_if_free(path) as free:
-        return not free
+    """Tell whether a living process holds a file; where nobody can tell, none does."""
+    try:
+        handle = _open(path)
+    except OSError:
+        return False
+    try:
+        return _try(handle, shared=True) is False
+    finally:
+        release(handle)
 
 
-def _open(path: Path) -> int:
+def take(path: Path) -> int | None:
+    """Make or open a file, and hold it, unless another process does; return its descriptor."""
+    handle, mine = _open(path, os.O_RDWR | os.O_CREAT), False
+    try:
+        mine = _try(handle) is not False and has_name(handle, path)
+        return handle if mine else None
+    finally:
+        if not mine:
+            release(handle)
+
+
+def _open(path: Path, flags: int = os.O_RDONLY) -> int:
     # Windows has neither flag.
-    return os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    return os.open(path, flags, 0o666)
 
 
-def _try(handle: int) -> bool | None:
-    """Take the lock if it is free; return whether that was done, None where there are no locks."""
+def _try(handle: int, shared: bool = False) -> bool | None:
+    """Take the lock if it is free; return whether that was done, None where there are no locks.
+
+    Network drives lock for one process only what it may write, and shared what it may read.
+    """
     if fcntl is None:
         return None
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:

@@ -98,12 +98,15 @@ def complete_together(
             checkpoint, identity, lambda: run_together(experiments, machine, checkpoint, watch)
         )
         records = []
-        for one, own, (outcome, network) in zip(experiments, files, trained, strict=True):
-            record = Record.of(one, outcome, machine)
-            if save and not outcome.failure:
-                save_model(own.model, one, network, record)
-            record.write(own.record)
-            records.append(record)
+        with ExitStack() as written:
+            for one, own, (outcome, network) in zip(experiments, files, trained, strict=True):
+                record = Record.of(one, outcome, machine)
+                if save and not outcome.failure:
+                    save_model(own.model, one, network, record)
+                # They appear at the end: without some of them, the others would be another stack,
+                # which begins anew and rounds otherwise.
+                written.enter_context(record.writing(own.record))
+                records.append(record)
         checkpoint.unlink(missing_ok=True)
     return records
 

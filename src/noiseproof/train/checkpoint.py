@@ -79,15 +79,11 @@ def restore(
     """
     _check_alike(weights, network.state_dict(), alive)
     network.load_state_dict(weights)
-    settings = optimiser.state_dict()["param_groups"]
-    parameters = [one for group in optimiser.param_groups for one in group["params"]]
-    buffers = {}
-    for number, parameter in enumerate(parameters if settings[0]["momentum"] else ()):
-        kept = state["state"][number]["momentum_buffer"]
-        _check_alike({"kept": kept}, {"kept": parameter}, alive)
-        # A copy: elements of a tensor in a file may share their memory, and steps write to it.
-        buffers[number] = {"momentum_buffer": torch.empty_like(parameter).copy_(kept)}
-    optimiser.load_state_dict({"state": buffers, "param_groups": settings})
+    for number, own in enumerate(optimiser.state.values()):
+        kept = {name: state["state"][number][name] for name in own}
+        _check_alike(kept, own, alive)
+        for name, value in kept.items():
+            own[name].copy_(value)
 
 
 def _check_alike(

@@ -13,6 +13,7 @@ from noiseproof.train.checkpoint import restore, restore_scaler, restoring
 from noiseproof.train.machine import DTYPES, Machine
 from noiseproof.train.meter import Meter, are_numbers
 from noiseproof.train.method import Method
+from noiseproof.train.optimiser import make_optimiser
 from noiseproof.train.outcome import Epoch, Outcome, shares
 from noiseproof.train.possible import Run, check_history
 from noiseproof.train.progress import Watcher
@@ -74,14 +75,7 @@ def fit(job: Job, state: State | None, save: Callable[[State], None], watch: Wat
     recipe, machine, world = job.recipe, job.machine, job.machine.world
     forward = machine.forward(job.network)
     weights = list(job.network.parameters())
-    optimiser = torch.optim.SGD(
-        weights,
-        lr=recipe.lr,
-        momentum=recipe.momentum,
-        weight_decay=recipe.weight_decay,
-        nesterov=recipe.nesterov,
-        fused=True,
-    )
+    optimiser = make_optimiser(weights, recipe)
     scaler = torch.amp.GradScaler(machine.device.type, enabled=recipe.precision == "float16")
     history: list[Epoch] = []
     if state is not None:

@@ -34,6 +34,7 @@ from noiseproof.train.loop import Job
 from noiseproof.train.machine import Machine
 from noiseproof.train.meter import are_numbers
 from noiseproof.train.method import Method, Term
+from noiseproof.train.optimiser import make_optimiser
 from noiseproof.train.outcome import Epoch, Outcome, shares
 from noiseproof.train.progress import Watcher
 from noiseproof.train.schedule import learning_rate
@@ -114,14 +115,7 @@ def fit_together(
     """
     recipe, seed, device = jobs[0].recipe, jobs[0].seed, jobs[0].machine.device
     stack = DenseStack([job.network for job in jobs]).to(device)  # type: ignore[misc]
-    optimiser = torch.optim.SGD(
-        stack.parameters(),
-        lr=recipe.lr,
-        momentum=recipe.momentum,
-        weight_decay=recipe.weight_decay,
-        nesterov=recipe.nesterov,
-        fused=True,
-    )
+    optimiser = make_optimiser(stack.parameters(), recipe)
     given, groups = torch.stack([job.given for job in jobs]), group_by_loss(jobs)
     failures, histories = [""] * len(jobs), [list[Epoch]() for _ in jobs]
     if state is not None:

@@ -177,7 +177,7 @@ class Tasks:
 
 
 def folder_name(store: Store) -> str:
-    """Return the name of a store's folder among the temporary files of each node."""
+    """Return how the folders of a store's cells are called among a node's temporary files."""
     whose = f"{getpass.getuser()}@{platform.node()}:{store.path.absolute()}"
     return f"noiseproof-{hashlib.sha256(whose.encode()).hexdigest()[:12]}"
 

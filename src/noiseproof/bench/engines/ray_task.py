@@ -6,7 +6,6 @@ import shutil
 import stat
 import tempfile
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,11 +38,12 @@ def work(cell: Cell, settings: Settings, folder: str, post: Any) -> Product | Mi
     """Run one cell on this node.
 
     Its folder has the same name each time, so that a cell whose process died resumes from its
-    checkpoint if it comes to the same node again. The folder is removed when the cell is done.
+    checkpoint if it comes to the same node again. The folder is removed when the cell is done; it
+    is in no folder of all cells, which one would remove while another begins.
     """
-    out = Path(tempfile.gettempdir()) / folder / cell.key[:20]
+    out = Path(tempfile.gettempdir()) / f"{folder}-{cell.key[:20]}"
     try:
-        _make_own(out.parent)
+        _make_own(out)
         record = _run_alone(cell, out, settings, Sender(post, cell.key) if post else None)
         model = Store(out).files(record).model
         product = Product(record, model.read_bytes() if model.exists() else None)
@@ -52,8 +52,6 @@ def work(cell: Cell, settings: Settings, folder: str, post: Any) -> Product | Mi
     except Exception as error:
         return explain(error, out, platform.node())
     shutil.rmtree(out, ignore_errors=True)
-    with suppress(OSError):  # other cells are at work there
-        out.parent.rmdir()
     return product
 
 
