@@ -214,6 +214,38 @@ class Counts(nf.Pointwise):
         self.calls += 1
         return -log_u * self.calls
 
+CALLS = []
+
+class Warms(nf.Pointwise):
+    '''Another loss from its thousandth call on; where it counts is what differs.'''
+    calls = 0
+    @property
+    def many(self):
+        self.calls += 1
+        return self.calls
+    def value(self, log_u):
+        return -log_u if self.many < 1000 else -torch.expm1(log_u)
+
+class WarmsInClass(Warms):
+    @property
+    def many(self):
+        type(self).calls += 1
+        return self.calls
+
+class WarmsInFile(Warms):
+    @property
+    def many(self):
+        CALLS.append(0)
+        return len(CALLS)
+
+class Remembers(nf.Loss):
+    '''What the last batch was, and what depends on the classes alone.'''
+    def per_class(self, log_p):
+        self.last = [log_p.detach().mean(), {"classes": log_p.shape[-1]}]
+        if "ones" not in self.__dict__:
+            self.ones = torch.ones(())
+        return -log_p * self.ones
+
 class Told(nf.Pointwise):
     random = True
     def value(self, log_u):
@@ -221,14 +253,17 @@ class Told(nf.Pointwise):
 """
 
 
-@pytest.mark.parametrize("name", ["Draws", "Lies", "Counts", "2*Draws() + CE"])
+COUNTS = ["Counts", "Warms", "WarmsInClass", "WarmsInFile", "NCE + Warms"]
+
+
+@pytest.mark.parametrize("name", ["Draws", "Lies", "2*Draws() + CE", *COUNTS])
 def test_a_loss_that_cannot_be_repeated_is_refused(tmp_path, name):
     (tmp_path / "mine.py").write_text(DRAWS)
     with pytest.raises(NoiseproofError, match=r"gives other values when|depends .* on chance"):
         own.recorded_loss(f"mine.py:{name}")
 
 
-@pytest.mark.parametrize("name", ["Told", "CE + 2*Told()", "NLNL()"])
+@pytest.mark.parametrize("name", ["Told", "CE + 2*Told()", "NLNL()", "Remembers"])
 def test_a_loss_that_draws_by_its_generator_is_repeated(tmp_path, name):
     (tmp_path / "mine.py").write_text(DRAWS)
     text = str(own.recorded_loss(f"mine.py:{name}"))

@@ -386,3 +386,112 @@ def test_the_theory_of_a_loss_that_learns_is_that_of_its_present_numbers():
     assert nf.audit(loss, classes=3, noise="symmetric:0.4").tolerant
     assert nf.asymmetry_ratio(loss) == 1
     assert loss.t.requires_grad
+
+
+class Cubes(nf.Statistic):
+    """sum_k p_k^3, whose slope is ``factor`` p^3."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def value(self, log_p):
+        return torch.exp(3 * log_p)
+
+
+class CubesBySlope(Cubes):
+    def with_slope(self, log_p):
+        return self.value(log_p), self.factor * self.value(log_p)
+
+
+class CubesInOne(Cubes):
+    def summed(self, log_p, p):
+        return (p**3).sum(1, keepdim=True), -self.factor * p**3
+
+
+def squares_with_slope(factor):
+    class Squares(nf.Pointwise, register=False):
+        def value(self, log_u):
+            return 1 - torch.exp(2 * log_u)
+
+        def with_slope(self, log_u):
+            return self.value(log_u), -factor * torch.exp(2 * log_u)
+
+    return Squares()
+
+
+def squares_summed(factor):
+    class Squares(nf.Pointwise, register=False):
+        def value(self, log_u):
+            return 1 - torch.exp(2 * log_u)
+
+        def summed(self, log_p, p):
+            return p.shape[1] - (p**2).sum(1, keepdim=True), factor * p**2
+
+    return nf.Normalized(Squares())
+
+
+def row_with_slopes(factor):
+    class Row(nf.RowLoss, register=False):
+        statistics = (nf.PowerSum(2),)
+
+        def from_row(self, log_u, sums, classes):
+            return sums[0] - log_u.exp()
+
+        def with_slopes(self, log_u, sums, classes):
+            rows = self.from_row(log_u, sums, classes)
+            return rows, -factor / 2 * log_u.exp(), (torch.ones_like(rows),)
+
+    return Row()
+
+
+def row_of(statistic):
+    class Row(nf.RowLoss, register=False):
+        statistics = (statistic,)
+
+        def from_row(self, log_u, sums, classes):
+            return sums[0] - log_u.exp()
+
+    return Row()
+
+
+@pytest.mark.parametrize(
+    ("build", "right", "name"),
+    [
+        (squares_with_slope, 2, "with_slope"),
+        (squares_summed, 2, "summed"),
+        (row_with_slopes, 2, "with_slopes"),
+        (lambda factor: row_of(CubesBySlope(factor)), 3, "with_slope"),
+        (lambda factor: row_of(CubesInOne(factor)), 3, "summed"),
+    ],
+)
+def test_slopes_that_are_not_those_of_the_formula_are_refused(build, right, name):
+    """Small batches ask autograd and large ones the slopes: they would be trained differently."""
+    loss = build(right)
+    for rows in (6, 4000):
+        z = torch.randn(rows, 9, dtype=torch.float64, requires_grad=True)
+        y = torch.arange(rows) % 9
+        value, expected = loss(z, y), loss.rows(z, y).mean()
+        same(value, expected, z)
+    for wrong in (1, 0.98 * right, -right):
+        with pytest.raises(ParameterError, match=f"{name} and the formula disagree"):
+            build(wrong)
+
+
+def test_slopes_that_cannot_be_tried_yet_are_not_refused():
+    class Ten(nf.RowLoss, register=False):
+        """For ten classes, with numbers set up late."""
+
+        def prepare(self):
+            super().prepare()
+            self.late = 2.0
+
+        def from_row(self, log_u, sums, classes):
+            if int(torch.as_tensor(classes).max()) != 10:
+                raise ValueError("ten classes")
+            return -self.late * log_u
+
+        def with_slopes(self, log_u, sums, classes):
+            return super().with_slopes(log_u, sums, classes)
+
+    z, y = data(10)
+    torch.testing.assert_close(Ten()(z, y), 2 * nf.CE()(z, y))

@@ -1,6 +1,7 @@
 """The noise models: their matrices, the paper's maps, and noise that depends on the features."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from chi_square import fits
@@ -12,6 +13,7 @@ import noiseproof as nf
 from noiseproof.errors import NoiseError
 from noiseproof.known import KNOWN
 from noiseproof.noise import (
+    TransitionMatrix,
     asymmetric,
     identity,
     instance_dependent,
@@ -246,6 +248,27 @@ def test_instance_noise_is_repeatable_whatever_the_unit_and_the_container() -> N
     assert isinstance(as_tensor.labels, torch.Tensor)
     assert as_tensor.hash == first.hash
     assert instance_dependent(pixels, labels, 0.3, seed=2).hash != first.hash
+
+
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+def test_frames_of_columns_that_may_have_gaps_are_read_as_any_other(backend: str) -> None:
+    """As read_csv with a dtype_backend and convert_dtypes make them."""
+    features, labels = pd.DataFrame(FEATURES[:200]), LABELS[:200]
+    matrix = pd.DataFrame(symmetric(3, 0.3).matrix)
+    nullable, nullable_matrix = (
+        frame.convert_dtypes(dtype_backend=backend) for frame in (features, matrix)
+    )
+    found, expected = (
+        instance_dependent(frame, labels, 0.3, seed=1) for frame in (nullable, features)
+    )
+    assert found.hash == expected.hash
+    assert TransitionMatrix(nullable_matrix) == symmetric(3, 0.3)
+    for frame in (nullable, nullable_matrix):
+        frame.iloc[1, 1] = pd.NA
+    with pytest.raises(NoiseError, match="expected features to be numbers"):
+        instance_dependent(nullable, labels, 0.3, seed=1)
+    with pytest.raises(NoiseError, match="expected a matrix of numbers"):
+        TransitionMatrix(nullable_matrix)
 
 
 def test_instance_noise_at_its_ends() -> None:

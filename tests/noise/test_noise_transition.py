@@ -1,6 +1,7 @@
 """TransitionMatrix: its checks, what it says of the noise, and how matrices compose."""
 
 import copy
+import itertools
 import math
 import pickle
 
@@ -235,6 +236,12 @@ def test_the_rows_and_columns_of_a_table_are_the_same_classes() -> None:
             TransitionMatrix(other)
     with pytest.raises(NoiseError, match="`classes` has them in another order"):
         TransitionMatrix(table, list("bca"))
+    for other in (counted.loc[[1, 2, 0], [1, 2, 0]], counted.iloc[::-1, ::-1]):
+        for names in (None, list("abc")):
+            with pytest.raises(NoiseError, match="but they are numbered in another order"):
+                TransitionMatrix(other, names)
+        turned = [str(k) for k in other.columns]
+        assert TransitionMatrix(other, turned) == TransitionMatrix(other.to_numpy(), turned)
 
 
 @pytest.mark.parametrize("classes", [None, ("b", "c", "a")])
@@ -244,7 +251,12 @@ def test_frequencies_go_by_the_index_of_a_series(classes: tuple[str, ...] | None
     expected = T.rate_under([10, 20, 70])
     counts = labels.value_counts()  # the most frequent first
     assert T.rate_under(counts) == T.rate_under(counts.rename(float)) == expected
-    assert T.rate_under(pd.Series([10, 20, 70])) == expected
+    counted = pd.Series([10, 20, 70])
+    assert T.rate_under(counted) == T.rate_under(counted[::-1]) == expected
+    for order in itertools.permutations(range(3)):
+        assert T.rate_under(counted.iloc[list(order)]) == expected
+    assert T.rate_under(pd.concat([labels, counted])[-3:].reset_index(drop=True)) == expected
+    assert T.rate_under(pd.Series([1, 2, 10, 20, 70])[2:]) == expected  # cut out, and counted
     named = counts.rename(dict(enumerate(classes or "xyz")))
     if classes:
         assert T.rate_under(named) == expected

@@ -240,5 +240,7 @@ def test_a_series_of_weights_is_read_by_its_classes():
         assert found.vertex == wanted.vertex == 2
         assert torch.equal(found.minimiser, wanted.minimiser)
         assert is_asymmetric(formula, counted) == is_asymmetric(formula, by_place)
+        reversed_ = pd.Series(by_place)[::-1]
+        assert minimise_risk(formula, reversed_).vertex == 2
     with pytest.raises(NoiseproofError, match=r"of \['ham', 'spam'\], but the classes are 0 to 1"):
         minimise_risk("MAE", pd.Series({"ham": 0.6, "spam": 0.4}))

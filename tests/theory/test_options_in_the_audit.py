@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from registered import NAMES, text_of
 from torch.nn.functional import cross_entropy
 
 import noiseproof as nf
@@ -42,7 +43,7 @@ def test_smoothing_is_symmetric_noise_on_top():
     assert smooth.ratio == nf.asymmetry_ratio("AGCE(a=0.6, q=0.6)")  # the formula's
 
 
-@pytest.mark.parametrize("text", ["AGCE(a=0.6, q=0.6)", "MAE", "NCE + MAE"])
+@pytest.mark.parametrize("text", ["AGCE(a=0.6, q=0.6)", "MAE", "NCE + MAE", "NCE + AMSE(a=9)"])
 @pytest.mark.parametrize(
     "options",
     [{"label_smoothing": 0.3}, {"weight": torch.tensor([1.0, 2.0, 1.5, 1.0])}],
@@ -55,6 +56,29 @@ def test_the_largest_rate_is_where_tolerance_ends(text, options):
     assert nf.audit(loss, noise=nf.noise.symmetric(4, rate - 0.01)).tolerant
     if rate < 0.75:  # from there on no loss can help
         assert not nf.audit(loss, noise=nf.noise.symmetric(4, rate + 0.01)).tolerant
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_properties_are_those_of_the_formula_in_a_sum_too(name):
+    """The terms of a sum have its weights: a search on each was led to the heavy class."""
+    text = f"{text_of(name)} + AMSE(a=9)"
+    plain, heavy = nf.loss(text), nf.loss(text, weight=torch.tensor([3.0, 1.0, 1.0]))
+    assert nf.is_completely_asymmetric(plain, 3) == nf.is_completely_asymmetric(heavy, 3)
+    found, expected = nf.audit(heavy), nf.audit(plain, classes=3)
+    assert (found.ratio, found.completely_asymmetric) == (
+        expected.ratio,
+        expected.completely_asymmetric,
+    )
+    assert found.max_symmetric_rate <= expected.max_symmetric_rate
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_class_is_learnt_below_the_largest_rate(name):
+    """NGCE learns a light class among equals, and none where a light one is among the others."""
+    loss = nf.loss(text_of(name), weight=torch.tensor([0.5, 1.0, 1.0, 1.0]))
+    rate = nf.audit(loss).max_symmetric_rate
+    noise = nf.noise.symmetric(4, 0.9 * rate)
+    assert rate < 0.01 or nf.audit(loss, noise=noise).tolerant
 
 
 def test_the_risk_that_is_minimised_is_the_one_that_is_trained():

@@ -4,13 +4,15 @@ import copy
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
-from tiny_runs import ONE, measured, tiny, tiny_data
+from tiny_runs import ONE, TINY, measured, tiny, tiny_data
 
 import noiseproof as nf
 from noiseproof import loss as read_loss
 from noiseproof.errors import DataError, ParameterError
+from noiseproof.train import prepare
 from noiseproof.train.loop import fit
 from noiseproof.train.method import Method, Term
 from noiseproof.train.progress import Watcher
@@ -27,6 +29,28 @@ def several(**fields):
 
 def weights(network):
     return torch.cat([value.flatten().double() for value in network.state_dict().values()])
+
+
+@pytest.mark.parametrize("other", [
+    {"seed": 2}, {"exact": False}, {"train_size": 50}, {"held_out": 20}, {"test_size": 10},
+    {"noise": "matrix:T.csv"}, {"loss": "MAE"},
+])  # fmt: skip
+def test_what_is_shared_is_what_would_be_drawn(other, tmp_path, monkeypatch):
+    """Also where the file of a matrix was changed: its name says nothing of what is in it."""
+    monkeypatch.chdir(tmp_path)
+    rows = [nf.noise.symmetric(4, rate).matrix for rate in (0.2, 0.6)]
+    np.savetxt("T.csv", rows[0], delimiter=",")
+    data, given = tiny_data(), {"noise": "symmetric:0.4", **other}
+    like = tiny(data=data, noise=given["noise"])
+    np.savetxt("T.csv", rows[1], delimiter=",")
+    loss, seed = given.pop("loss", "CE"), given.pop("seed", 1)
+    recipe = TINY.override(**{k: v for k, v in given.items() if k != "noise"})
+    shared, alone = (
+        prepare(data, recipe, loss, given["noise"], seed, like=one) for one in (like, None)
+    )
+    assert shared.identity == alone.identity
+    for one, other in ((shared.train, alone.train), (shared.test, alone.test)):
+        assert one.fingerprint == other.fingerprint
 
 
 @pytest.mark.parametrize("fields", [

@@ -4,10 +4,12 @@ import ast
 import hashlib
 import importlib
 import inspect
+import io
+import pickle
 import sys
 import tokenize
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -154,8 +156,9 @@ def _check_text(found: Loss, text: str) -> None:
             )
         if not _is_repeatable(found):
             raise ParameterError(
-                f"{text} gives other values when it is called again, so its record could not be "
-                "repeated: a loss that draws has random = True and draws by self.generator"
+                f"{text} gives other values when it is called again, or counts its calls, so its "
+                "record could not be repeated: a loss that draws has random = True and draws by "
+                "self.generator"
             )
 
 
@@ -172,14 +175,40 @@ def is_same(one: Loss, other: Loss) -> bool:
 
 def _is_repeatable(found: Loss) -> bool:
     """Return whether a loss is the same in every call, whatever was drawn or counted before."""
-    values = []
+    values, kept = [], []
     with kernels.made_on_cpu(), torch.random.fork_rng(devices=[]), torch.no_grad():
         logits = torch.linspace(-4, 3, 12, dtype=torch.float64).reshape(3, 4)
         for _ in range(2):
             seed_draws(found, torch.Generator().manual_seed(0))
             values.append(found(logits, torch.arange(3)))
+            kept.append(_kept(found))
         seed_draws(found, None)
-    return torch.equal(*(value.nan_to_num() for value in values))
+    return torch.equal(*(value.nan_to_num() for value in values)) and kept[0] == kept[1]
+
+
+def _kept(found: Loss) -> list[bytes]:
+    """Return what a loss remembers, itself, in its class or in its file: a count, say.
+
+    What it counts may matter much later. Equal calls leave equal results and caches behind.
+    """
+    own = [part for part in found.modules() if _is_loss(part)]
+    places = [vars(part) for part in own]
+    places += [vars(place) for part in own for place in (type(part), sys.modules[part.__module__])]
+    written = []
+    for value in (value for place in places for value in place.values()):
+        with suppress(Exception):  # a module, a function inside a function: nothing that counts
+            _Numbers(buffer := io.BytesIO()).dump(value)
+            written.append(buffer.getvalue())
+    return written
+
+
+class _Numbers(pickle.Pickler):
+    """Writes tensors as their numbers alone, and the source of our own draws as nothing."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return bytes, (value.detach().cpu().numpy().tobytes(),)
+        return (bytes, ()) if isinstance(value, torch.Generator) else NotImplemented
 
 
 def _neighbour(file: LossFile, module: ModuleType) -> str | None:

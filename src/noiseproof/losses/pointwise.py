@@ -11,7 +11,7 @@ from noiseproof import kernels
 from noiseproof.errors import ParameterError
 from noiseproof.kernels import Classes, LogSum, Scale, Summand, Sums
 from noiseproof.losses.base import Loss, finite, picked
-from noiseproof.losses.formula import check_asked
+from noiseproof.losses.formula import check_asked, check_slopes
 from noiseproof.losses.targets import compute_dtype
 
 
@@ -40,6 +40,11 @@ class RowLoss(Loss, register=False):
         check_asked(cls, RowLoss, "from_row", ("with_slopes", "_few_losses"))
         check_asked(cls, RowLoss, "statistics", ("with_slopes",))
         super().__init_subclass__(register=register, **kwargs)
+
+    def settle(self) -> None:
+        """Say that slopes which a user says are not those of the formula."""
+        super().settle()
+        check_slopes(self)
 
     def from_row(self, log_u: Tensor, sums: Sums, classes: Classes) -> Tensor:
         """Return the loss for log u, the sums in the order of :attr:`statistics`, and K."""

@@ -14,6 +14,7 @@ from noiseproof.noise.labels import (
     Integers,
     Labels,
     as_labels,
+    as_numbers,
     check_classes,
     count_classes,
     to_array,
@@ -91,7 +92,7 @@ def _softmax_draw(scores: Doubles, own: int, uniform: Doubles) -> Integers:
 
 
 def _as_rows(features: Any, count: int) -> NDArray[Any]:
-    array = to_array(features)
+    array = as_numbers(to_array(features))
     if array.ndim < 1 or len(array) != count:
         raise NoiseError(f"{count} labels, but features of shape {array.shape}")
     if array.dtype.kind not in "fiub":

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.errors import NoiseError
-from noiseproof.noise.labels import to_array
+from noiseproof.noise.labels import as_numbers, to_array
 
 Doubles = NDArray[np.float64]
 
@@ -17,7 +17,7 @@ def check_matrix(matrix: Any, place: Callable[[int], str] = lambda i: f"row {i}"
 
     ``place`` says how an error names row i.
     """
-    array = to_array(matrix)
+    array = as_numbers(to_array(matrix))
     if array.dtype.kind not in "fiub":
         raise NoiseError("expected a matrix of numbers")
     array = array.astype(np.float64)

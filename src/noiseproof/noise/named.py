@@ -24,10 +24,12 @@ def check_same_names(matrix: Any, classes: Sequence[str] | None) -> None:
             f"the rows of the matrix are {rows[:_SHOWN]}, but its columns {names[:_SHOWN]}: "
             "expected the same classes in the same order"
         )
-    if classes is not None and names != list(classes) and sorted(names) == sorted(classes):
+    known, where = [str(k) for k in range(len(names))], "they are numbered"
+    if classes is not None and sorted(names) == sorted(classes):
+        known, where = list(classes), "`classes` has them"
+    if names != known and sorted(names) == sorted(known):
         raise NoiseError(
-            f"the columns of the matrix are {names[:_SHOWN]}, but `classes` has them in another "
-            "order"
+            f"the columns of the matrix are {names[:_SHOWN]}, but {where} in another order"
         )
 
 
@@ -53,8 +55,11 @@ def in_order(values: Any, classes: Sequence[str] | None = None, K: int | None = 
 
 
 def _is_count(index: Any) -> bool:
-    """Return whether rows have only been counted: pandas is not imported here."""
-    return type(index).__name__ == "RangeIndex"
+    """Return whether rows have only been counted: pandas is not imported here.
+
+    Those of ``series[::-1]`` have their numbers still, in steps of -1.
+    """
+    return type(index).__name__ == "RangeIndex" and index.step == 1
 
 
 def _texts(index: Any) -> list[str]:

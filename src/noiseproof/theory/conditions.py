@@ -19,6 +19,7 @@ from noiseproof.theory.interval import (
     losses_at,
 )
 from noiseproof.theory.mass import pointwise_ratio
+from noiseproof.theory.options import without_options
 from noiseproof.theory.risk import RiskSearch, Weights, as_weights
 from noiseproof.theory.simplex import at_vertex, log_softmax
 from noiseproof.theory.surroundings import undisturbed
@@ -108,7 +109,7 @@ def _is_proved_on(loss: Loss, weights: Tensor) -> bool:
 
 @undisturbed()
 def is_completely_asymmetric(loss: Loss | str, classes: int = 10) -> bool:
-    """Return whether ``loss`` is asymmetric on all weights with one largest.
+    """Return whether the formula of ``loss`` is asymmetric on all weights with one largest.
 
     A pointwise loss is, if its asymmetry ratio is 1 (Theorem 6); a normalised loss of an unbounded
     l, by the argument of :func:`is_asymmetric`; a sum, if its terms are (Theorem 5). Anything else
@@ -134,7 +135,7 @@ def is_completely_asymmetric(loss: Loss | str, classes: int = 10) -> bool:
         Definition 2, Theorems 3, 5 and 6.
     """
     K = at_least_two(classes)
-    loss = as_loss(loss, K)
+    loss = without_options(as_loss(loss, K))
     check_alike(loss, K)
     if is_pointwise(loss):
         try:

@@ -12,11 +12,13 @@ from noiseproof.losses import Loss
 
 
 def without_options(loss: Loss) -> Loss:
-    """Return the formula of ``loss`` alone."""
+    """Return the formula of ``loss`` alone; the terms of a sum have its options too."""
     if loss.weight is None and loss.label_smoothing == 0:
         return loss
     bare = copy.deepcopy(loss)
-    bare.weight, bare.label_smoothing = None, 0.0
+    for part in bare.modules():
+        if isinstance(part, Loss):
+            part.weight, part.label_smoothing = None, 0.0
     return bare
 
 

@@ -176,8 +176,8 @@ def prepare(
         noise: such as ``"symmetric:0.4"``.
         seed: one for everything that is drawn.
         directory: where the files of human labels are.
-        like: an experiment of the same data, sizes and seed: its samples are shared, not copied,
-            and its noisy labels too where the noise is the same.
+        like: an experiment of the same data: where sizes and seed are the same too, its samples
+            are shared, not copied, and its noisy labels where the noise is the same.
 
     >>> from noiseproof.data import load
     >>> from noiseproof.train import recipe
@@ -198,9 +198,17 @@ def prepare(
             f"{recipe.augment[0]} augments images, but {name} has {data.train.shape[0]} columns; "
             "use --augment none"
         )
-    if like is None or str(like.noise) != str(spec):
+    if like is not None and not _is_drawn_alike(like, recipe, seed):
+        like = None
+    if like is None or like.noise != spec:
         like = _draw(data, recipe, objective, spec, seed, directory, like)
     return replace(like, loss=objective, noise=spec, recipe=recipe)
+
+
+def _is_drawn_alike(like: Experiment, recipe: Recipe, seed: int) -> bool:
+    decisive = ("train_size", "test_size", "held_out", "exact")
+    same = (getattr(like.recipe, name) == getattr(recipe, name) for name in decisive)
+    return like.seed == seed and all(same)
 
 
 def _draw(
