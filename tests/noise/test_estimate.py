@@ -538,3 +538,33 @@ def test_neither_the_order_of_rows_nor_the_numbers_of_classes_matter_in_ties():
     for order in (np.argsort(given, kind="stable"), np.argsort(-given, kind="stable")):
         found = noise.estimate(given[order], votes[order]).rate_interval
         np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("away", [1.2, 2.0, 2.8, 3.6])
+def test_a_rare_class_that_nobody_can_foretell_is_not_called_noise(away):
+    """A share of 5 to 28 % has a rare label by chance: all of these together were "a low rate"."""
+    for seed in range(4):
+        numbers = np.random.default_rng(seed)
+        chance = 1 / (1 + np.exp(away - 1.2 * numbers.normal(size=1500)))
+        given, p = (
+            (numbers.random(1500) < chance).astype(int),
+            np.column_stack([1 - chance, chance]),
+        )
+        found = noise.estimate(given, p)
+        assert found.rate_interval[0] == 0
+        assert not found.decisive
+        assert found.doubt(given, p)[0].max() <= 0.5
+
+
+def test_a_rare_class_that_is_easy_to_tell_shows_its_noise():
+    for seed in range(4):
+        numbers = np.random.default_rng(seed)
+        true = (numbers.random(1500) < 0.1).astype(int)
+        score = 4 * (2 * true - 1) + numbers.normal(size=1500)
+        p = 1 / (1 + np.exp(np.column_stack([2 * score, -2 * score])))
+        given = np.where(numbers.random(1500) < 0.1, 1 - true, true)
+        found = noise.estimate(given, p)
+        low, high = found.rate_interval
+        assert found.decisive
+        assert low < (given != true).mean() < high
+        assert found.doubt(given, p)[0][given != true].mean() > 0.8

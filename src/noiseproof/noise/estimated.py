@@ -19,7 +19,9 @@ Interval = tuple[float, float]
 
 _WIDE = 0.3  # of the interval of T_ii
 _LINES = 4  # of warnings of one kind; the rest are counted
-SMALL = 0.1  # a rate that is low enough to be called low
+#: A rate is called low that is below the first, and below the second times the share of all classes
+#: but the largest. Where hardly anybody repays late, a rate of 10 % may be all who do.
+SMALL, RARE = 0.1, 0.2
 #: A lower end that is at most this share of the upper one is too near to 0 to rule it out.
 NEAR_ZERO = 0.2
 #: A label that is wrong with at least this probability is doubtful. In 28 fits, such rows were as
@@ -128,7 +130,7 @@ class EstimatedTransition(TransitionMatrix):
 
         Where it could not, do not act on single suspects. Probabilities of 0 or 1 single none out.
         """
-        return told_apart(self.rate_interval, self.calibration)
+        return told_apart(self.rate_interval, self.calibration, self.prior)
 
     def __repr__(self) -> str:
         low, high = self.rate_interval
@@ -212,10 +214,11 @@ class EstimatedTransition(TransitionMatrix):
         return EstimatedTransition, (*kept, self.classes, self.calibration)
 
 
-def told_apart(ends: Interval, calibration: Calibration) -> bool:
+def told_apart(ends: Interval, calibration: Calibration, prior: Doubles) -> bool:
     """Return whether noise is told from difficulty, by the interval of the rate."""
     low, high = ends
-    return low > NEAR_ZERO * high or (high < SMALL and not calibration.hard)
+    is_low = high < min(SMALL, RARE * (1 - float(prior.max())))
+    return low > NEAR_ZERO * high or (is_low and not calibration.hard)
 
 
 def _kept_interval(kept: Doubles, rows: Doubles, rate: float, ends: Interval) -> Doubles:
