@@ -239,6 +239,71 @@ def test_shift_can_be_said():
     torch.testing.assert_close(shifted, nf.MAE()(logits, labels[:, 1:].reshape(-1)))
 
 
+VISION = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1,
+          "num_attention_heads": 2, "image_size": 16, "patch_size": 8}  # fmt: skip
+
+
+def blip():
+    text = {"vocab_size": WORDS, "hidden_size": 16, "encoder_hidden_size": 16,
+            "intermediate_size": 16, "projection_dim": 16, "num_hidden_layers": 1,
+            "num_attention_heads": 2, "bos_token_id": 1, "sep_token_id": 2}  # fmt: skip
+    config = hf.BlipConfig(text_config=text, vision_config=VISION, label_smoothing=0.0)
+    return hf.BlipForConditionalGeneration(config)
+
+
+def blip2():
+    text = {"model_type": "opt", "vocab_size": WORDS, "hidden_size": 16, "ffn_dim": 16,
+            "num_hidden_layers": 1, "num_attention_heads": 2, "word_embed_proj_dim": 16,
+            "pad_token_id": 0}  # fmt: skip
+    former = {"vocab_size": WORDS, "hidden_size": 16, "intermediate_size": 16,
+              "num_hidden_layers": 1, "num_attention_heads": 2,
+              "encoder_hidden_size": 16}  # fmt: skip
+    config = hf.Blip2Config(
+        vision_config=VISION, qformer_config=former, text_config=text, num_query_tokens=1,
+        image_token_index=WORDS - 1,
+    )  # fmt: skip
+    return hf.Blip2ForConditionalGeneration(config)
+
+
+def reformer():
+    sizes = {"hidden_size": 16, "attention_head_size": 8, "num_attention_heads": 2,
+             "feed_forward_size": 16, "attn_layers": ["local"], "axial_pos_embds": False,
+             "max_position_embeddings": 8, "local_attn_chunk_length": 4}  # fmt: skip
+    return hf.ReformerModelWithLMHead(hf.ReformerConfig(vocab_size=WORDS, is_decoder=True, **sizes))
+
+
+def xlnet():
+    sizes = {"d_model": 16, "n_layer": 1, "n_head": 2, "d_inner": 16}
+    return hf.XLNetLMHeadModel(hf.XLNetConfig(vocab_size=WORDS, **sizes))
+
+
+def t5():
+    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 16, "num_layers": 1, "num_heads": 2}
+    return hf.T5ForConditionalGeneration(
+        hf.T5Config(vocab_size=WORDS, decoder_start_token_id=0, **sizes)
+    )
+
+
+@pytest.mark.parametrize("make", [blip, blip2, reformer, xlnet, t5], ids=lambda make: make.__name__)
+def test_any_model_of_transformers_has_its_own_shift_or_is_asked_for_it(make):
+    torch.manual_seed(0)
+    model, words = make().eval(), torch.randint(3, WORDS - 1, (2, 8))
+    words[:, 0] = WORDS - 1 if make is blip2 else 1
+    given = {"input_ids": words}
+    if make in (blip, blip2):
+        given["pixel_values"] = torch.randn(2, 3, 16, 16)
+    own = model(**given, labels=words).loss
+    if make is t5:
+        given["decoder_input_ids"] = model.prepare_decoder_input_ids_from_labels(words)
+    outputs, shift = model(**given), None
+    if make in (blip, blip2, reformer):
+        with pytest.raises(ParameterError, match=r"give shift=True .* or shift=False") as caught:
+            compute_loss("CE")(outputs, words)
+        assert "\n" not in str(caught.value)
+        shift = True
+    torch.testing.assert_close(compute_loss("CE", shift=shift)(outputs, words), own)
+
+
 def test_the_loss_that_is_given_stays_as_it_was():
     model, (words, labels) = made("sequences"), examples("sequences")
     outputs = model(input_ids=words)

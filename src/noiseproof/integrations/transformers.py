@@ -14,6 +14,9 @@ from noiseproof.losses.expression import as_loss
 from noiseproof.losses.parameter import as_number
 from noiseproof.losses.targets import check_dense, not_a_tensor
 
+#: In the names of outputs of transformers: their scores belong to the token that they stand at.
+IN_PLACE = ("Classif", "MaskedLM", "Seq2Seq", "XLNetLM")
+
 
 def compute_loss(
     loss: str | Loss, *, shift: bool | None = None, linear: nn.Module | None = None
@@ -28,7 +31,8 @@ def compute_loss(
     Args:
         loss: a loss, or its text. A parameter that is changed between steps counts from then on.
         shift: whether the scores of a token predict the next one. By default they do where the
-            model returns an output of a causal language model, such as ``CausalLMOutput``.
+            model returns an output of a causal language model, such as ``CausalLMOutput``. Some
+            outputs of transformers, such as that of BLIP, do not tell: then this must be given.
         linear: the causal language model that is trained, to have :func:`noiseproof.linear_loss`
             compute the loss from its last hidden states, without the logits of a training step.
 
@@ -54,7 +58,7 @@ def compute_loss(
         logits = _logits(outputs)
         made.to(logits.device)
         language = "CausalLM" in type(outputs).__name__
-        causal = language if shift is None else shift
+        causal = _predicts_next(outputs, logits) if shift is None else shift
         labels = labels if labels.is_meta else labels.to(logits.device)
         check_dense(logits=logits, labels=labels)
         hidden = None if last is None else last.taken(logits)
@@ -104,6 +108,23 @@ def _logits(outputs: Any) -> Tensor:
             "return_dict=True in its config"
         )
     return logits
+
+
+def _predicts_next(outputs: Any, logits: Tensor) -> bool:
+    """Return whether the scores of a token predict the next one; raise where nothing tells.
+
+    A dictionary, or an output that is not of transformers, is taken for one that does not.
+    """
+    name, package = type(outputs).__name__, type(outputs).__module__.partition(".")[0]
+    if "CausalLM" in name:
+        return True
+    theirs = package in ("transformers", "transformers_modules")  # of code on the hub
+    if theirs and logits.dim() == 3 and not any(word in name for word in IN_PLACE):
+        raise ParameterError(
+            f"{name} does not tell whether the scores of a token predict the next one: give "
+            "shift=True (as causal language models do) or shift=False"
+        )
+    return False
 
 
 def _rows(labels: Tensor, logits: Tensor) -> Tensor:
