@@ -263,7 +263,7 @@ def test_what_was_measured_of_each_answer_hides_the_items(by):
     assert read_long(bare, "kind", "worker").samples.doubts == ()
 
 
-@pytest.mark.parametrize("people", [5, 100])
+@pytest.mark.parametrize("people", [5, 100, 200])
 def test_one_answer_an_item_is_no_doubt(people):
     numbers = np.random.default_rng(1)
     frame = pd.DataFrame({

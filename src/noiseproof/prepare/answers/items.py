@@ -54,14 +54,15 @@ def parted(frame: Any, people: Any) -> tuple[str, ...]:
     """
     import pandas as pd
 
-    who = pd.factorize(people)[0]
-    same = float(((np.bincount(who + 1) / len(who)) ** 2).sum())
+    who = pd.factorize(people)[0] + 1
+    answers = np.bincount(who)
+    same = float((answers * (answers - 1)).sum()) / max(1, len(who) * (len(who) - 1))
     for name in frame:
         of, first = items(frame[[name]])
         sizes = np.bincount(of)
         if same * float((sizes * (sizes - 1)).sum()) / 2 < CHANCE:
             continue
-        if np.unique(np.stack([of, who]), axis=1).shape[1] < len(who):
+        if len(np.unique(of * len(answers) + who)) < len(who):
             continue
         differ = [other for other in frame if varies(frame[other], of, first)]
         if differ and not _counts(frame[name]):
