@@ -43,7 +43,7 @@ def numbered(frame: Any) -> tuple[str, ...]:
 
 
 def parted(frame: Any, people: Any) -> tuple[str, ...]:
-    """Return a line about rows, all different, that different people answered as if they were one.
+    """Return a line about rows that differ, but that different people answered as if they were one.
 
     What was measured of each answer, such as the seconds it took, makes it an item of its own.
     Rows that share a value by chance are now and then of one annotator; those of an item never.
@@ -81,7 +81,7 @@ def _counts(column: Any) -> bool:
 
 def _alone(why: str) -> tuple[str, ...]:
     return (
-        f"each answer is taken for an item of its own, as {why}; name the column of items "
+        f"most answers are taken for items of their own, as {why}; name the column of items "
         "(--item), or leave these out",
     )
 
