@@ -239,7 +239,7 @@ def test_a_number_of_each_answer_hides_the_items():
         assert read_long(once, "kind", "worker").samples.doubts == ()
 
 
-@pytest.mark.parametrize("by", ["text", "numbers", "seconds that repeat"])
+@pytest.mark.parametrize("by", ["text", "numbers", "seconds that repeat", "how sure they were"])
 def test_what_was_measured_of_each_answer_hides_the_items(by):
     numbers = np.random.default_rng(0)
     item = np.repeat(np.arange(60), 3)
@@ -247,8 +247,11 @@ def test_what_was_measured_of_each_answer_hides_the_items(by):
     if by == "numbers":
         told = {"size": numbers.normal(size=60)[item], "width": numbers.normal(size=60)[item]}
     seconds = numbers.exponential(9, 180) if by != "seconds that repeat" else np.arange(180) % 50
+    code = [f"A{i}X" for i in range(180)]
+    if by == "how sure they were":  # now and then two are as sure of an item
+        seconds, code = numbers.integers(1, 6, (2, 180)) // np.array([[1], [4]])
     frame = pd.DataFrame({
-        **told, "seconds": seconds, "code": [f"A{i}X" for i in range(180)],
+        **told, "seconds": seconds, "code": code,
         "worker": np.concatenate([numbers.choice(5, 3, replace=False) for _ in range(60)]),
         "kind": numbers.choice(["cat", "dog"], 180),
     })  # fmt: skip
@@ -256,14 +259,29 @@ def test_what_was_measured_of_each_answer_hides_the_items(by):
         (doubt,) = read_long(part, "kind", "worker").samples.doubts
         name = next(iter(told))
         assert doubt.startswith(
-            f"each answer is taken for an item of its own, as rows of the same {name} "
+            f"most answers are taken for items of their own, as rows of the same {name} "
         )
         assert "differ in seconds, code;" in doubt
     bare = frame.drop(columns=["seconds", "code"])
     assert read_long(bare, "kind", "worker").samples.doubts == ()
 
 
-@pytest.mark.parametrize("people", [5, 100])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_few_items_with_further_answers_are_no_doubt(seed):
+    numbers = np.random.default_rng(seed)
+    times = numbers.choice([1, 2], 150, p=[0.9, 0.1])
+    item = pd.DataFrame({
+        "when": pd.Timestamp("2020") + pd.to_timedelta(numbers.integers(0, 10**7, 150), unit="s"),
+        "size": numbers.normal(size=150), "colour": numbers.choice(["red", "blue"], 150),
+    })  # fmt: skip
+    frame = item.loc[np.repeat(np.arange(150), times)].reset_index(drop=True)
+    frame["worker"] = np.concatenate([numbers.choice(20, n, replace=False) for n in times])
+    frame["kind"] = numbers.choice(["cat", "dog"], len(frame))
+    for part in (frame, frame.drop(columns="size")):
+        assert read_long(part, "kind", "worker").samples.doubts == ()
+
+
+@pytest.mark.parametrize("people", [5, 100, 200])
 def test_one_answer_an_item_is_no_doubt(people):
     numbers = np.random.default_rng(1)
     frame = pd.DataFrame({

@@ -22,8 +22,8 @@ CLEAR = 1.2
 #: The least noise that is worth a preference, and the share of right labels that are predicted
 #: where true classes are easy to tell.
 NOISY, EASY = 0.05, 0.9
-#: Of the labels outside the most frequent class, the share that features have to tell before models
-#: are chosen by how well they explain the labels.
+#: Models are chosen by how well they explain the labels only if features tell this share of the
+#: labels outside the most frequent class.
 MUCH = 0.4
 #: How far behind in noisy labels a model that tells true classes from them may be, to be believed
 #: about the noise and to stay in the race.
@@ -183,9 +183,9 @@ def may_mislead(noise: EstimatedTransition) -> bool:
 def much_told(trials: Sequence[Trial], labels: Labels) -> bool:
     """Return whether the features tell much of the labels, so that explaining them is evidence.
 
-    Where they tell little, as of who repays a loan, right labels always may not dominate, and the
-    model that explains the labels best is a guess: in 104 fits of 41 real tables of 60 to 500 rows,
-    with no or 25 to 30 % wrong labels, it was right on 6.7 points less of the true labels.
+    Where they tell little, as of who repays a loan, it is never sure that right labels dominate,
+    and the model that explains the labels best is a guess: in 104 fits of 41 real tables of 60 to
+    500 rows, with no or 25 to 30 % wrong labels, it predicted 6.7 points less of the true labels.
     """
     leader = best(trials)
     most = float(np.bincount(labels, leader.share).max())

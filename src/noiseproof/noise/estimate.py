@@ -119,9 +119,8 @@ def estimate(
     ends = min(low, rate), max(high, rate)
     share = min(1.0, seen / max(rate, 1e-9))
     calibration = Calibration(sharpness, (float(power[0]), float(power[1])), share, noisy, floor)
-    if not told_apart(
-        ends, calibration, prior
-    ):  # so no single label is more likely wrong than right
+    if not told_apart(ends, calibration, prior):
+        # So no single label is more likely wrong than right.
         largest = float(np.bincount(given).max()) / N
         known_more = float((rows.predicted == given).mean()) - largest > 1 / np.sqrt(alone)
         at_most = min(noisy, _UNSURE if known_more else _CHANCE)

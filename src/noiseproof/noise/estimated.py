@@ -19,8 +19,8 @@ Interval = tuple[float, float]
 
 _WIDE = 0.3  # of the interval of T_ii
 _LINES = 4  # of warnings of one kind; the rest are counted
-#: A rate is called low that is below the first, and below the second times the share of all classes
-#: but the largest. Where hardly anybody repays late, a rate of 10 % may be all who do.
+#: A rate is called low if it is below the first, and below the second times the share of all
+#: classes but the largest. Where hardly anybody repays late, a rate of 10 % may be all who do.
 SMALL, RARE = 0.1, 0.2
 #: A lower end that is at most this share of the upper one is too near to 0 to rule it out.
 NEAR_ZERO = 0.2

@@ -104,7 +104,7 @@ def complete_together(
                 if save and not outcome.failure:
                     save_model(own.model, one, network, record)
                 # They appear at the end: without some of them, the others would be another stack,
-                # which begins anew and rounds otherwise.
+                # which begins anew and rounds differently.
                 written.enter_context(record.writing(own.record))
                 records.append(record)
         checkpoint.unlink(missing_ok=True)

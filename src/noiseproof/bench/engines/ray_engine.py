@@ -177,7 +177,7 @@ class Tasks:
 
 
 def folder_name(store: Store) -> str:
-    """Return how the folders of a store's cells are called among a node's temporary files."""
+    """Return what the names of a store's folders begin with among a node's temporary files."""
     whose = f"{getpass.getuser()}@{platform.node()}:{store.path.absolute()}"
     return f"noiseproof-{hashlib.sha256(whose.encode()).hexdigest()[:12]}"
 

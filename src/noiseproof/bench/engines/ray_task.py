@@ -38,8 +38,8 @@ def work(cell: Cell, settings: Settings, folder: str, post: Any) -> Product | Mi
     """Run one cell on this node.
 
     Its folder has the same name each time, so that a cell whose process died resumes from its
-    checkpoint if it comes to the same node again. The folder is removed when the cell is done; it
-    is in no folder of all cells, which one would remove while another begins.
+    checkpoint if it comes to the same node again. The folder is removed when the cell is done. No
+    folder holds those of all cells: one cell would remove it while another begins.
     """
     out = Path(tempfile.gettempdir()) / f"{folder}-{cell.key[:20]}"
     try:

@@ -88,7 +88,8 @@ class Linear(Learner):
     decay: float = 1e-3
     scale: Scale = "standard"
 
-    DECAYS: ClassVar[tuple[float, ...]] = (1.0, 3e-1, 1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4)
+    #: The first is used where there is no time to compare it.
+    DECAYS: ClassVar[tuple[float, ...]] = (1e-1, 1.0, 3e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4)
 
     @classmethod
     def suits(cls, shape: Shape) -> bool:

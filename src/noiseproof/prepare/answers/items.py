@@ -43,7 +43,7 @@ def numbered(frame: Any) -> tuple[str, ...]:
 
 
 def parted(frame: Any, people: Any) -> tuple[str, ...]:
-    """Return a line about rows, all different, that different people answered as if they were one.
+    """Return a line about rows that differ, but that different people answered as if they were one.
 
     What was measured of each answer, such as the seconds it took, makes it an item of its own.
     Rows that share a value by chance are now and then of one annotator; those of an item never.
@@ -54,14 +54,15 @@ def parted(frame: Any, people: Any) -> tuple[str, ...]:
     """
     import pandas as pd
 
-    who = pd.factorize(people)[0]
-    same = float(((np.bincount(who + 1) / len(who)) ** 2).sum())
+    who = pd.factorize(people)[0] + 1
+    answers = np.bincount(who)
+    same = float((answers * (answers - 1)).sum()) / max(1, len(who) * (len(who) - 1))
     for name in frame:
         of, first = items(frame[[name]])
         sizes = np.bincount(of)
         if same * float((sizes * (sizes - 1)).sum()) / 2 < CHANCE:
             continue
-        if np.unique(np.stack([of, who]), axis=1).shape[1] < len(who):
+        if len(np.unique(of * len(answers) + who)) < len(who):
             continue
         differ = [other for other in frame if varies(frame[other], of, first)]
         if differ and not _counts(frame[name]):
@@ -80,7 +81,7 @@ def _counts(column: Any) -> bool:
 
 def _alone(why: str) -> tuple[str, ...]:
     return (
-        f"each answer is taken for an item of its own, as {why}; name the column of items "
+        f"most answers are taken for items of their own, as {why}; name the column of items "
         "(--item), or leave these out",
     )
 

@@ -77,8 +77,9 @@ def read_long(
     rows = tuple(int(at) for at in first) if called is None else tuple(called)
     inputs = frame.iloc[first].reset_index(drop=True)
     samples = replace(table, inputs=inputs, labels=None, rows=called, notes=notes, groups=groups)
-    if key is None and len(first) == len(frame):
-        samples.doubts += numbered(frame) or parted(frame, people)
+    if key is None and len(first) > len(frame) / 2:
+        counting = numbered(frame) if len(first) == len(frame) else ()
+        samples.doubts += counting or parted(frame, people)
     seen = samples
     if isinstance(group, str):  # a review with groups is of the same rows as one without
         known = [name for name in whole.columns if name == group or name in frame.columns]
