@@ -203,6 +203,25 @@ def test_a_review_of_a_crowd_goes_back_into_the_fit(fitted, tmp_path):
         nf.fit(X, answers=ANSWERS, reviewed=path, **QUICK)
 
 
+def test_a_review_is_not_of_items_that_go_by_the_same_numbers(tmp_path):
+    """Items may be named by the row of their first answer, and later answers move those."""
+    table = LONG.drop(columns="id")
+    path = tmp_path / "reviewed.csv"
+    more = table.iloc[[6, 60]].assign(who="new")  # about items in the middle
+    at = np.argsort([*range(len(table)), 6.5, 60.5])
+    appended, between = (pd.concat([table, more], ignore_index=True), pd.concat([table, more]))
+    between = between.iloc[at].reset_index(drop=True)
+    fitted = nf.fit(table, "said", annotator="who", **QUICK)
+    shared = [row for row in fitted.rows if row >= 100][:20:2]
+    lines = ["row,given_label,decision,label,list,fingerprint"]
+    lines += [f"{row},cat,keep,cat,random,{fitted.fingerprint}" for row in shared]
+    path.write_text("\n".join(lines))
+    again = nf.fit(appended, "said", annotator="who", reviewed=path, **QUICK)
+    assert [again.rows[at] for at in again.reviewed.rows] == shared
+    with pytest.raises(DataError, match="was made from other data"):
+        nf.fit(between, "said", annotator="who", reviewed=path, **QUICK)
+
+
 @pytest.mark.parametrize("skills", [[0.95] * 9 + [0.55] * 3, [0.85] * 6, [0.95] * 6, [0.7] * 5])
 def test_a_perfect_model_misses_the_wrong_labels_and_no_more(skills):
     """What is called accuracy on held-out noisy labels is a share of labels, for a crowd too."""

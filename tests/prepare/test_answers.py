@@ -90,6 +90,21 @@ def test_columns_with_gaps_and_without_have_the_same_classes(tmp_path, form):
     assert asked.codes.tolist() == [0, 1, 0, 1, 0, 1, 0, 1, 1, 1]
 
 
+@pytest.mark.parametrize("form", ["parquet", "frame", "beside"])
+def test_answers_that_are_texts_stay_texts(tmp_path, form):
+    frame = pd.DataFrame({"x": np.arange(6.0), "w1": list("010101"), "w2": ["0", None, *"1NA1"]})
+    frame.loc[3, "w2"], frame.loc[4, "w2"] = "NA", ""
+    if form == "beside":
+        asked = of_frame(frame[["x"]], None, frame[["w1", "w2"]])
+    else:
+        given = frame if form == "frame" else tmp_path / "wide.parquet"
+        frame.to_parquet(tmp_path / "wide.parquet")
+        asked = read_wide(given, None, "w*")
+    assert asked.classes.values.tolist() == ["0", "1"]
+    assert asked.codes.tolist() == [0, 1, 0, 1, 0, 1, 0, 1, 1]
+    assert asked.samples.doubts == ()
+
+
 def test_answers_written_otherwise_stay_as_they_are(tmp_path):
     (tmp_path / "wide.csv").write_text("x,w1,w2\n1,1.0,1\n2,1,1\n3,2,2\n4,1.0,2\n")
     assert read_wide(tmp_path / "wide.csv", None, "w*").classes.names == ("1", "1.0", "2")

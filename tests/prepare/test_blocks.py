@@ -360,6 +360,9 @@ def test_columns_that_changed_are_warnings_and_those_as_before_are_not():
 ODD = {
     "a stray comma among points": ["1.054", "2.5", "-3.026", "2,75", "6.0", "0.5"],
     "commas": ["1.054", "2,5", "-3,026", "2,75", "6", "0,5"],
+    "a comma among points and whole numbers": [*"12345678" * 12, "1,5", "0.25", "0.75"],
+    "a word among commas": ["0,5", "1,0", "keine", "2", "keine", "1.500"],
+    "a word among whole numbers": ["0,5", "1", "keine", "2", "keine", "1"],
     "beyond int64, with gaps": ["18446744073709551615", "5", "", "NA", "7", "5"],
     "truth among numbers": ["true", "True", "0", "7", "90", "12"],
     "truth after numbers": ["0", "7", "90", "12", "False", "True"],
@@ -386,6 +389,28 @@ def test_a_block_reads_a_column_as_the_whole_file_does(tmp_path, values, separat
     found = np.concatenate([features.transform(block, notes) for block in blocks])
     assert np.array_equal(found, want)
     assert np.isfinite(want).all()
+
+
+@pytest.mark.parametrize("form", [{"sep": ","}, {"sep": ";"}, {"sep": ";", "decimal": ","}])
+def test_a_category_of_decimal_commas_and_words_is_the_same_in_every_file(tmp_path, form):
+    kinds = ["0.50", "1.0", "keine", "2", "keine", "10.25"]
+    frame = pd.DataFrame({"x": kinds * 10, "z": RNG.normal(size=60).round(3), "y": [1, 2] * 30})
+    german = frame.assign(x=frame["x"].str.replace(".", ","))
+    german.to_csv(tmp_path / "fit.csv", index=False, sep=";", decimal=",")
+    fitted = read(tmp_path / "fit.csv", "y")
+    features = learn_features(fitted, (), 0, Notes())
+    assert features.columns[0].values == ("0.5", "1", "10.25", "2", "keine")
+    expected, notes = features.transform(fitted, Notes()), Notes()
+    given = german if "decimal" in form else frame
+    given.to_csv(tmp_path / "new.csv", index=False, **form)
+    how = Reading(**reading(features))
+    found = features.transform(read(tmp_path / "new.csv", "y", how), notes)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    for rows in (1, 7):  # in some blocks there are numbers alone
+        blocks = read_blocks(tmp_path / "new.csv", "y", how, rows=rows)
+        found = np.concatenate([features.transform(block, notes) for block in blocks])
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert notes.warnings == []
 
 
 def test_one_comma_does_not_make_thousands_of_points(tmp_path):

@@ -1,5 +1,6 @@
 """A date is the same day however a program writes it."""
 
+import time
 import warnings
 
 import numpy as np
@@ -52,6 +53,30 @@ def test_every_way_to_write_a_date_gives_the_same_features(way, case):
 )
 def test_what_is_no_day_is_none(text):
     assert np.isnan(as_days(pd.Series([text]), True)).all()
+
+
+@pytest.mark.parametrize("here", ["UTC", "Europe/Berlin", "Europe/London", "America/New_York"])
+def test_a_moment_is_the_same_on_every_machine(monkeypatch, here):
+    """Versions of pandas before 3 look up the names of zones among those of the machine."""
+    monkeypatch.setenv("TZ", here)
+    time.tzset()
+    try:
+        zones = ["", " CET", " CEST", " EST", " GMT", " BST", " UTC", "Z", " Europe/Berlin"]
+        offsets = ["+0200", "+02:00", " +0200", " GMT+0200", " UTC+02:00", " UTC+2", "GMT+0200"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            same, east = (
+                as_days(pd.Series([f"2020-07-05 10:00:00{end}" for end in ends]), None)
+                for ends in (zones, offsets)
+            )
+            twelve = as_days(pd.Series(["2020-07-05 10:00 PM", "5/7/2020 10:00pm"]), True)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    day = (pd.Timestamp("2020-07-05") - pd.Timestamp(0)).days
+    np.testing.assert_allclose((same - day) * 24, 10, atol=1e-6)
+    np.testing.assert_allclose((east - day) * 24, 8, atol=1e-6)
+    np.testing.assert_allclose((twelve - day) * 24, 22, atol=1e-6)
 
 
 def test_a_model_reads_dates_with_names_of_months_and_tells_of_none_that_it_cannot():

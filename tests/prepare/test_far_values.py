@@ -118,6 +118,12 @@ def test_a_third_value_where_there_were_two_is_a_warning(codes):
     assert len(filled(numbers, numbers - (numbers[1] - numbers[0])).warnings) == 1
 
 
+@pytest.mark.parametrize("codes", [(0.1, 0.2), (1.1, 3.3), (-0.3, 0.7), (1e9 + 1, 1e9 + 2)])
+def test_two_values_in_single_precision_are_no_others(codes):
+    seen = pd.Series(np.resize(codes, 60))
+    assert filled(seen, seen.astype(np.float32)).warnings == []
+
+
 def test_columns_of_an_array_in_another_unit_are_a_warning():
     X = np.stack([SIZES, np.sin(np.arange(N)), np.zeros(N), BITS], axis=1).astype(np.float32)
     features = learn_features(Samples("X", X), [], 0, Notes())

@@ -136,13 +136,17 @@ class Reviewed:
 WRONG = "counted in the reviewed rows of the random list; exact 95% interval"
 
 
-def fingerprint(seen: Samples | None, rows: int, folder: Path | None) -> str:
+def fingerprint(
+    seen: Samples | None, rows: int, folder: Path | None, names: Sequence[int | str] = ()
+) -> str:
     """Return what tells these rows from those of another file; labels do not matter.
 
     Args:
         seen: all rows, as a person knows them; None where there is nothing beside the labels.
         rows: how many there are.
         folder: where the rows are pictures in a folder.
+        names: what items are called: those named by the row of their first answer have other
+            names once further answers stand between them.
     """
     made = hashlib.sha256()
     if seen is None:
@@ -154,6 +158,7 @@ def fingerprint(seen: Samples | None, rows: int, folder: Path | None) -> str:
             made.update(f"{name}\t{sizes.get(name, 0)}\n".encode())
         return f"pictures-{made.hexdigest()[:16]}"
     made.update(hashes(seen).tobytes())
+    made.update("\n".join(map(str, names)).encode("utf-8", "surrogatepass"))
     return f"{seen.kind}-{made.hexdigest()[:16]}"
 
 

@@ -98,7 +98,7 @@ def _labelled(
 def _answered(X: Any, asked: Asked) -> Rows:
     samples, seen = asked.samples, asked.seen
     folder = None if seen.kind == "table" else picture_folder(X, samples)
-    own = fingerprint(seen, len(samples), folder)
+    own = fingerprint(seen, len(samples), folder, asked.rows)
     codes, places, checked = crowd.check_items(asked)
     return Rows(
         samples, codes, asked.classes, asked.rows, checked, seen, places, folder, own, asked

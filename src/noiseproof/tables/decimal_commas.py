@@ -66,7 +66,7 @@ class CommaLook:
         sure = self.commas + (self.millions if self.millions < self.texts else 0)
         if known:
             return self.commas + self.millions >= self.points
-        return sure > 0 and (sure > self.points if number else self._is_alike)
+        return sure > self.points and (number or self._is_alike)
 
     @property
     def has_thousands(self) -> bool:
@@ -180,12 +180,17 @@ def _are_thousands(texts: "pd.Series") -> bool:
     return bool(below.any() and endings >= ENDINGS and (below | apart).mean() >= ALIKE)
 
 
-def without_commas(column: "pd.Series") -> "pd.Series":
-    """Return texts with decimal commas as numbers; words stay, for somebody else to count."""
+def without_commas(column: "pd.Series", commas: bool = True) -> "pd.Series":
+    """Return texts with decimal commas as numbers; words stay, for somebody else to count.
+
+    Args:
+        column: the texts.
+        commas: whether they have commas; otherwise they have decimal points.
+    """
     import pandas as pd
 
     texts = column.dropna().astype(str)
-    both = texts.str.fullmatch(f"{COMMA_NUMBER}|{WHOLE_NUMBER}")
+    both = texts.str.fullmatch(f"{COMMA_NUMBER}|{WHOLE_NUMBER}") & commas
     plain = texts.where(~both, texts.str.replace(".", "").str.replace(",", "."))
     read = pd.to_numeric(plain, errors="coerce")
     words = texts[read.isna() & ~texts.str.strip().str.lower().isin(NO_NUMBER)]

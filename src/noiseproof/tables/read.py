@@ -10,7 +10,7 @@ from noiseproof.errors import DataError
 from noiseproof.extras import need
 from noiseproof.files import unchanged
 from noiseproof.memory import check_fits
-from noiseproof.tables.decimal_commas import doubtful_points, read_decimal_commas
+from noiseproof.tables.decimal_commas import doubtful_points, read_decimal_commas, without_commas
 from noiseproof.tables.delimited import Delimited
 from noiseproof.tables.frames import as_frame, with_columns
 from noiseproof.tables.parquet_size import check_texts, stored_size
@@ -75,7 +75,8 @@ def read_frame(
         numbers: the columns that may have decimal commas; None finds them by their looks.
         texts: the columns that stay texts, whatever they look like; NA is a text there, too, also
             if they are labels.
-        commas: the columns that surely have decimal commas, between semicolons.
+        commas: the columns that surely have decimal commas, between semicolons. In those that are
+            also among ``texts``, numbers are numbers all the same, beside words.
         hears: is told how many bytes of text have been read, unpacked.
     """
     suffix = table_suffix(path) or ".csv"
@@ -84,16 +85,25 @@ def read_frame(
         if suffix in PARQUET:
             return Table(_parquet(path))
         file = Delimited.look(path, suffix, encoding)
-        kept = {*commas} - {*texts} if file.separator == ";" else ()
+        both = {*commas} & {*texts} & {*file.columns}
+        kept = {*commas} - both if file.separator == ";" else ()
         frame = file.frame(label=label, texts=kept, names=texts, hears=hears)
         if file.separator != ";":
-            return Table(frame)
-        inputs = frame.drop(columns=[name for name in frame if name == label or name in texts])
-        found = read_decimal_commas(inputs, numbers, commas, file.written)
+            return Table(_with_points(frame, both))
+        left = {label, *texts} - both
+        inputs = frame.drop(columns=[name for name in frame if name in left])
+        wanted = None if numbers is None else {*numbers, *both}
+        found = read_decimal_commas(inputs, wanted, commas, file.written)
         columns = {name: inputs[name] for name in found}
         known = numbers is not None  # from a fit, which has asked
         doubtful = [] if known else doubtful_points(inputs.drop(columns=found), file.written)
-        return Table(with_columns(frame, columns), tuple(found), tuple(doubtful))
+        frame = _with_points(with_columns(frame, columns), both - {*found})
+        return Table(frame, tuple(found), tuple(doubtful))
+
+
+def _with_points(frame: Any, names: Collection[str]) -> Any:
+    """Return a table in which numbers with decimal points in some columns of texts are numbers."""
+    return with_columns(frame, {name: without_commas(frame[name], False) for name in names})
 
 
 def _parquet(path: Path) -> Any:

@@ -20,7 +20,7 @@ from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 from noiseproof.tables.gaps import GAPS
-from noiseproof.tables.labels import as_labels, second_labels
+from noiseproof.tables.labels import as_labels, label_gaps, second_labels
 
 
 def read_wide(
@@ -63,11 +63,21 @@ def read_wide(
     if options.get("embeddings") is not None:
         instead = as_samples(X, labelled=False, **options)
         samples = replace(samples, inputs=instead.inputs, doubts=instead.doubts + doubts)
-    return of_columns(samples, seen, given, where)
+    return of_columns(samples, seen, given, where, written=bool(texts))
 
 
-def of_columns(samples: Samples, seen: Samples, columns: Any, where: str) -> Asked:
-    """Return the answers in columns beside items, one for each annotator."""
+def of_columns(
+    samples: Samples, seen: Samples, columns: Any, where: str, written: bool = False
+) -> Asked:
+    """Return the answers in columns beside items, one for each annotator.
+
+    Args:
+        samples: the items.
+        seen: the items as a person knows them.
+        columns: the answers.
+        where: what to call them in messages.
+        written: whether they are texts because a text file has no other type.
+    """
     import pandas as pd
 
     if columns.shape[1] == 0:
@@ -77,7 +87,8 @@ def of_columns(samples: Samples, seen: Samples, columns: Any, where: str) -> Ask
     ]
     labels = pd.concat(parts, ignore_index=True)
     if all(isinstance(value, str) for value in labels[labels.notna()]):
-        labels = as_labels(labels.fillna("").astype(str))
+        texts = labels.fillna("").astype(str)
+        labels = as_labels(texts) if written else texts.where(~texts.isin(label_gaps({*texts})))
     else:
         typed = labels.infer_objects()
         labels = labels if typed.dtype.kind == "f" else typed  # floats would round integers

@@ -93,7 +93,9 @@ class Number:
         unit, mark = written or ("", ".")
         thousands = written is not None and not unit
         if len(present) >= ENOUGH and len(np.unique(present)) == 2:  # codes, such as 1 and 2
-            low, high = float(present.min()), float(present.max())
+            ends = np.array([present.min(), present.max()])
+            stored = ends.astype(np.float32)  # in which 0.2 is a little more
+            low, high = float(min(ends[0], stored[0])), float(max(ends[1], stored[1]))
         whole = len(present) if (present == np.floor(present)).all() else 0
         return cls(
             name, median, mean, std, spread, missing, infinite, truth, unit, mark, thousands, low,

@@ -35,7 +35,10 @@ DAY_FIRST, MONTH_FIRST = (
 LETTERS = re.compile(r"[A-Za-z]{3}|\dT\d")
 #: 20200331T235900Z.
 COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2}.*)")
-#: What may stand behind a time and is not understood: CET, Europe/Berlin, [Europe/Berlin].
+#: The name of a zone behind a time, such as CET. It says little: most columns have one throughout;
+#: and pandas before 3 fails on the names of this machine's own zone. Of GMT+0200 the rest counts.
+NAME = r"(?<=[\d:])\s*(?:(?:GMT|UTC)(?=[+-]\d)|(?![AaPp][Mm]?$)[A-Za-z]+$)"
+#: What may stand behind a time and is not understood: Europe/Berlin, [Europe/Berlin].
 ZONE = r"(?<=[\d:])\s*\[?[A-Za-z][A-Za-z_]*(?:[/+-][A-Za-z_0-9]+)*\]?$"
 
 
@@ -71,9 +74,9 @@ def _parsed(texts: Any, day_first: bool | None) -> Any:
     year, month, day, time = parts
     written = year + "-" + month.str.zfill(2) + "-" + day.str.zfill(2)
     times = time.fillna("").astype(object)
-    found = _read(written + times)
+    found = _read(written + times.str.replace(NAME, "", regex=True))
     named = found.isna() & written.notna() & times.str.contains(ZONE)
-    if named.any():  # a name of a zone says little: most columns have one throughout
+    if named.any():
         found[named] = _read((written + times.str.replace(ZONE, "", regex=True))[named])
     return found
 

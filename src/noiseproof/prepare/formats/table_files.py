@@ -125,7 +125,9 @@ def _text_blocks(
     file = Delimited.look(path, table_suffix(path) or ".csv", how.encoding)
     size = path.stat().st_size
     only = _only(file.columns, wanted)
-    numbers = [name for name in only if wanted is None or name in wanted - {*how.texts}]
+    # Among categories of the fit, numbers that had decimal commas are numbers, too.
+    both = {*how.commas} & {*how.texts} & {*only}
+    numbers = [name for name in only if wanted is None or name in wanted - {*how.texts} | both]
     # Whether 1.500 is one and a half or a thousand more is for the whole file to say.
     commas = _comma_columns(file, set(numbers), how.commas) if file.separator == ";" else ()
     first = True
@@ -135,8 +137,8 @@ def _text_blocks(
         hears=lambda done: progress.update(min(done, size), size),
     ):  # fmt: skip
         frame = whole[only].copy(deep=False)
-        for name in commas:
-            frame[name] = without_commas(frame[name])
+        for name in {*commas, *both}:
+            frame[name] = without_commas(frame[name], name in commas)
         if wanted is None and first and is_headless(frame):
             raise DataError(f"{path}: {HEADLESS}")
         first = False
