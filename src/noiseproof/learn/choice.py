@@ -140,21 +140,16 @@ def _most_accurate(
     folds: Folds, trials: Sequence[Trial], opinions: Opinions | None, noise: EstimatedTransition
 ) -> Chosen:
     """Choose the trial, or the mean of trials, that predicts most of the held-out labels."""
-    compared = plain(trials)
     among = trials if _is_told(folds) else preferred(trials, noise)
     leader = peers(among)[0]
     by: By = "labels" if folds.problem.judge is None else "answers"
-    alone = Chosen.of_trial(leader, reason(leader, compared, by), trials, opinions)
     steps = steps_for(folds.problem, leader.share)
     mix = picked(peers(among), among, folds.problem, leader.share, steps)
     if len(mix) == 1:
-        return alone
+        return Chosen.of_trial(leader, reason(leader, plain(trials), by), trials, opinions)
     unbiased = _held_out(folds, among, steps)
-    right = folds.problem.right(unbiased)
-    behind, doubt = leader.mean(right - leader.right)
-    if behind < -CLEARLY * doubt:  # the best of many is partly luck, so let it be clear
-        return alone
-    return replace(_mean_of(mix, right, trials, opinions, by), unbiased=unbiased)
+    mean = _mean_of(mix, folds.problem.right(unbiased), trials, opinions, by)
+    return replace(mean, unbiased=unbiased)
 
 
 def _that_explains(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:
