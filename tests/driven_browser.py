@@ -4,6 +4,7 @@ It speaks the DevTools protocol over two pipes, so no package is needed.
 """
 
 import base64
+import fcntl
 import json
 import os
 import select
@@ -40,8 +41,8 @@ class Browser:
         self.read, answers = os.pipe()
 
         def connect():  # Chromium reads commands from 3 and writes answers to 4
-            keep, out = os.dup(theirs), os.dup(answers)
-            high, out_high = os.dup2(keep, 30), os.dup2(out, 31)
+            # Both out of the way first: either may be 3 or 4 already.
+            high, out_high = (fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (theirs, answers))
             os.dup2(high, 3)
             os.dup2(out_high, 4)
 
