@@ -2,7 +2,6 @@
 
 import warnings
 from dataclasses import replace
-from enum import Enum
 from typing import Any, Self
 
 import numpy as np
@@ -15,9 +14,10 @@ need("fit", "sklearn", "scipy", "threadpoolctl")
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from noiseproof.errors import DataError, DataWarning, ParameterError, did_you_mean
+from noiseproof.integrations.sklearn_inputs import form_of, labels_of, rows_of, unnamed, validated
 from noiseproof.learn.ensemble import Ensemble, Member
 from noiseproof.learn.folds import alike, joined
 from noiseproof.learn.learn import MINUTES, Learned, learn
@@ -31,24 +31,19 @@ from noiseproof.losses.own import is_same
 from noiseproof.losses.parameter import Interval, checked
 from noiseproof.noise.labels import to_array
 from noiseproof.parallel import one_thread
-from noiseproof.prepare.classes import Codes, only_column
+from noiseproof.prepare.classes import Codes
 from noiseproof.prepare.forms import (
-    TOO_LARGE,
     blocks_in_form,
     blurred,
     check_range,
     column_numbers,
     in_form,
-    plain,
     prefers_sparse,
 )
 from noiseproof.prepare.groups import Groups
 from noiseproof.prepare.leaks import label_doubts
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
-from noiseproof.tables.frames import as_column, as_frame, is_foreign
-
-MISSING = "some labels are missing; leave those rows out"
 
 
 class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -113,11 +108,11 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             groups: (N,) what each row belongs to, such as a patient. Rows of one group are held
                 out together.
         """
-        rows, name = _rows(X), getattr(y, "name", None)
-        X, y = _validated(self, rows, _labels(y), **_form(rows))
+        rows, name = rows_of(X), getattr(y, "name", None)
+        X, y = validated(self, rows, labels_of(y), **form_of(rows))
         check_classification_targets(y)
         check_range(X, "X")
-        self.columns_: list[Any] | None = _unnamed(rows)
+        self.columns_: list[Any] | None = unnamed(rows)
         shown = Samples("X", rows if hasattr(rows, "iloc") else X)
         doubts = label_doubts(shown, np.unique(y, return_inverse=True)[1], name)
         for line in (*doubts, *blurred(X, "put a StandardScaler before this")):
@@ -212,9 +207,9 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> NDArray[np.float32]:
         """Return (N, K): the probability of each of ``classes_``."""
         check_is_fitted(self)
-        X = _rows(X)
+        X = rows_of(X)
         self._check_order(X)
-        X = _validated(self, X, reset=False, **_form(X))
+        X = validated(self, X, reset=False, **form_of(X))
         if self.ensemble_ is None:
             return np.ones((X.shape[0], 1), dtype=np.float32)
         X = X if self.used_ is None else X[:, self.used_]
@@ -225,7 +220,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_order(self, X: Any) -> None:
         """Refuse columns in another order; scikit-learn only looks at names that are text."""
-        names, known = _unnamed(X), self.columns_
+        names, known = unnamed(X), self.columns_
         if hasattr(self, "feature_names_in_"):
             known = column_numbers(self.feature_names_in_)
             if known is None:
@@ -248,7 +243,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy of :meth:`predict` on labels in any form that :meth:`fit` takes."""
-        return float(super().score(X, _labels(y), sample_weight))
+        return float(super().score(X, labels_of(y), sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -270,84 +265,3 @@ def _sees_no_length(loss: Loss, classes: int) -> bool:
     z = torch.linspace(-2, 2, 8 * classes, dtype=torch.float64).square().view(classes, 8).t()
     short, long = loss.class_rows(z), loss.class_rows(2 * z)
     return torch.allclose(short, long, rtol=1e-9) and not torch.allclose(short, short[:1])
-
-
-def _validated(estimator: Any, *given: Any, **options: Any) -> Any:
-    """Return what scikit-learn makes of rows and labels."""
-    try:
-        return validate_data(estimator, *given, **options)
-    except OverflowError:  # of an integer that no float holds
-        raise DataError(TOO_LARGE) from None
-
-
-def _rows(X: Any) -> Any:
-    """Return inputs in a form that scikit-learn can validate; it would count dates in any unit."""
-    if getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
-        raise DataError("X: expected numbers, got dates or times; give days or seconds")
-    X = plain(as_frame(X) if is_foreign(X) else X)
-    if not hasattr(X, "columns"):
-        return X
-    for name in X.columns[X.columns.duplicated()][:1]:
-        raise DataError(f"X: two columns are called {name!r}")
-    dates = [name for name, dtype in X.dtypes.items() if dtype.kind in "mM"]
-    if dates:
-        raise DataError(
-            f"X: expected numbers, got dates or times in {shortlist(dates)}; give days or seconds"
-        )
-    return X
-
-
-def _form(X: Any) -> dict[str, Any]:
-    """Return how scikit-learn should validate inputs: as float64 where float32 would round them."""
-    found = list(X.dtypes) if hasattr(X, "dtypes") else [X.dtype]
-    exact = all(isinstance(dtype, np.dtype) and np.can_cast(dtype, np.float32) for dtype in found)
-    types = [np.float32, np.float64] if exact else [np.float64, np.float32]
-    return {"accept_sparse": "csr", "dtype": types, "order": "C"}
-
-
-def _unnamed(X: Any) -> list[Any] | None:
-    """Return the columns of a table whose names are not text, or only count them; else None."""
-    names = list(getattr(X, "columns", ()))
-    is_text = all(isinstance(name, str) for name in names)
-    return (column_numbers(names) or None) if is_text else names
-
-
-def _labels(y: Any) -> Any:
-    """Return labels in a type that scikit-learn recognises."""
-    y = only_column(y, "y") if hasattr(y, "columns") else y
-    y = plain(y) if isinstance(y, torch.Tensor) else as_column(y)
-    if np.ma.is_masked(y) or (hasattr(y, "isna") and np.asarray(y.isna()).any()):
-        raise DataError(MISSING)
-    nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
-    if nullable is not None and nullable.kind in "biu" and not y.isna().any():
-        return y.to_numpy(nullable)
-    kind = getattr(getattr(y, "dtype", None), "kind", "")
-    y = y.astype(object) if kind == "T" else y  # NumPy's texts of any length
-    objects = kind in ("O", "T") and y.ndim == 1
-    if not objects and not isinstance(y, (list, tuple)) and not hasattr(y, "to_list"):
-        return y
-    values = [_own(value) for value in y]
-    types = sorted({type(value).__name__ for value in values})
-    gaps = any(value is None or (isinstance(value, float) and value != value) for value in values)
-    if gaps and types != ["float"]:  # scikit-learn names those among numbers
-        raise DataError(MISSING)
-    if types == ["float", "int"] and any(float(value) != value for value in values):
-        raise DataError("labels of types float and int: floats would round some; make all integers")
-    if objects and types in (["int"], ["bool"], ["float"]):
-        return np.array(values)
-    if "str" in types and {"int", "float", "bool"} & set(types):
-        raise DataError(
-            f"labels of types {' and '.join(types)}: make them all text, or all numbers"
-        )
-    # NumPy's own text drops what "a\0" has more than "a": such labels stay objects.
-    cut = types == ["str"] and any(value.endswith("\0") for value in values)
-    # And it cuts the names of an enumeration of texts to the length of its texts.
-    cut |= types == ["str"] and any(isinstance(value, Enum) for value in y)
-    return np.array(values, dtype=object) if cut else y
-
-
-def _own(value: Any) -> Any:
-    """Return a number or text of NumPy's, or of an enumeration, as one of Python's own."""
-    if isinstance(value, np.generic):
-        return value.item()
-    return value.value if isinstance(value, Enum) and isinstance(value, str | int) else value

@@ -11,7 +11,8 @@ from scipy import sparse
 
 from noiseproof.encoders.encoder import Identity
 from noiseproof.errors import DataError
-from noiseproof.prepare.columns.column import FURTHEST, KINDS, Column, Number
+from noiseproof.prepare.columns.column import KINDS, Column, Number
+from noiseproof.prepare.columns.measures import FURTHEST
 from noiseproof.prepare.columns.sentences import Sentences
 from noiseproof.prepare.columns.values import with_gaps
 from noiseproof.prepare.columns.words import Words

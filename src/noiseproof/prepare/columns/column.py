@@ -9,17 +9,11 @@ from numpy.typing import NDArray
 
 from noiseproof.prepare.columns.amounts import NUMBERS, SPANS, Amounts
 from noiseproof.prepare.columns.dates import as_days, is_impossible
+from noiseproof.prepare.columns.measures import measured, squashed, squashing
 from noiseproof.prepare.columns.values import as_numbers, as_text, is_gap
 from noiseproof.prepare.forms import LARGEST
 from noiseproof.prepare.notes import ENOUGH, UNREADABLE, Notes
 
-#: A column with values further out than this many inter-quartile ranges is squashed.
-FAR = 20.0
-#: 0.3 and 0.1 + 0.2 differ by rounding: by less than this part of them.
-ROUNDING = 4 * float(np.finfo(np.float64).eps)
-#: Values further from the mean than this many deviations are out of the range of the fit. Learners
-#: clip dense rows there, and so are numbers clipped that stand beside the sparse words of a text.
-FURTHEST = 10.0
 #: Days by which dates move on without being far out.
 DECADE = 3653
 #: Rounding in a mean of numbers of 0 and 1, as a part of it.
@@ -86,10 +80,10 @@ class Number:
     ) -> "Number":
         """Measure a column that has at least two different values."""
         present = values[np.isfinite(values)]
-        median, spread = _squashing(present)
+        median, spread = squashing(present)
         missing = (len(values) - len(present)) / len(values)
         infinite = float(np.isinf(values).mean())
-        mean, std, low, high = _measured(present, median, spread)
+        mean, std, low, high = measured(present, median, spread)
         unit, mark = written or ("", ".")
         thousands = written is not None and not unit
         if len(present) >= ENOUGH and len(np.unique(present)) == 2:  # codes, such as 1 and 2
@@ -145,7 +139,7 @@ class Number:
         absent, empty = ~np.isfinite(values), is_gap(column, self.words)
         familiar = int(np.isinf(values).sum()) if self.infinite else 0
         values[absent] = self.median
-        out[:, 0] = (_squashed(values, self.median, self.spread) - self.mean) / self.std
+        out[:, 0] = (squashed(values, self.median, self.spread) - self.mean) / self.std
         if self.missing:
             out[:, 1] = absent
         if self.words:
@@ -249,8 +243,8 @@ class Date:
         present = days[np.isfinite(days)]
         if len(present) == 0:
             return None
-        median, spread = _squashing(present)
-        mean, std, low, high = _measured(present, median, spread)
+        median, spread = squashing(present)
+        mean, std, low, high = measured(present, median, spread)
         low, high = min(low, present.min() - DECADE), max(high, present.max() + DECADE)
         missing = float(is_gap(column, words).mean())
         return cls(
@@ -282,7 +276,7 @@ class Date:
         days = as_days(column, self.day_first)
         absent, empty = ~np.isfinite(days), is_gap(column, self.words)
         days[absent] = self.median if self.spread else self.mean
-        out[:, 0] = (_squashed(days, self.median, self.spread) - self.mean) / self.std
+        out[:, 0] = (squashed(days, self.median, self.spread) - self.mean) / self.std
         for i, period in enumerate(self.CYCLES.values()):
             angle = 2 * np.pi * (days % period) / period
             out[:, 1 + 2 * i], out[:, 2 + 2 * i] = np.sin(angle), np.cos(angle)
@@ -324,50 +318,3 @@ KINDS: dict[str, type[Column]] = {c.kind: c for c in (Number, Category, Date)}
 def _first(column: Any, where: NDArray[np.bool_]) -> list[str]:
     """Return the first values of a column that could not be read."""
     return [str(value) for value in column[where].iloc[:5]]
-
-
-def _squashing(present: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the median of values, and by what to squash them; 0 where none is far out."""
-    low, median, high = np.quantile(present, [0.25, 0.5, 0.75])
-    furthest = float(np.abs(present - median).max())
-    # Where the quartiles all but touch, quotients would be too large for a float.
-    far = furthest > FAR * (high - low) > furthest / LARGEST
-    return float(median), float(high - low) if far else 0.0
-
-
-def _squashed(values: NDArray[np.float64], median: float, spread: float) -> NDArray[np.float64]:
-    return np.arcsinh((values - median) / spread) if spread else values
-
-
-def _measured(
-    present: NDArray[np.float64], median: float, spread: float
-) -> tuple[float, float, float, float]:
-    """Return mean and deviation, squashed or not, and the ends of the range that is not far out.
-
-    It reaches as far as :data:`FURTHEST` deviations, and as far again as the values do.
-    """
-    values = _squashed(present, median, spread)
-    mean, std = _mean(values), _deviation(values)
-    ends = np.array([mean - FURTHEST * std, mean + FURTHEST * std])
-    if spread:
-        ends = median + spread * np.sinh(np.clip(ends, -500, 500))
-    least, most = present.min(), present.max()
-    low, high = min(ends[0], 2 * least - most), max(ends[1], 2 * most - least)
-    return mean, std, float(max(low, -LARGEST)), float(min(high, LARGEST))
-
-
-def _mean(values: NDArray[np.float64]) -> float:
-    """Return the mean; of equal large values, rounding would leave it beside all of them."""
-    return float(np.clip(values.mean(), values.min(), values.max()))
-
-
-def _deviation(values: NDArray[np.float64]) -> float:
-    """Return the standard deviation, where the squares are too small for a float as well.
-
-    Of values that differ by no more than rounding it is 1, not what is left of 0: divided by that,
-    any other value would outweigh all other columns.
-    """
-    largest = float(np.abs(values).max())
-    if np.ptp(values) <= ROUNDING * largest:
-        return 1.0
-    return float(values.std()) or largest * float((values / largest).std()) or 1.0
