@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 from leaderboard_sets import Places, load
 
-from noiseproof.fitting.reviewed import Reviewed
+from noiseproof.fitting.review.reviewed import Reviewed
 from noiseproof.learn.learn import learn
 from noiseproof.noise import stream
 

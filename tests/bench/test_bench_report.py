@@ -5,10 +5,10 @@ from browser import open_page
 from made_records import Made, fill, made
 
 from noiseproof.bench import load_grid
-from noiseproof.bench.audits import audit_row
 from noiseproof.bench.collect import Collected
-from noiseproof.bench.findings import findings
-from noiseproof.bench.report import contents
+from noiseproof.bench.pages.audits import audit_row
+from noiseproof.bench.pages.findings import findings
+from noiseproof.bench.pages.report import contents
 from noiseproof.cli import main
 from noiseproof.results import Store
 
@@ -123,7 +123,7 @@ def test_both_recipes_of_a_grid_are_shown_and_runs_of_no_grid_too():
 
 
 def test_a_full_grid_stays_below_two_megabytes(monkeypatch):
-    monkeypatch.setattr("noiseproof.bench.section.audit_row", lambda collected, row: None)
+    monkeypatch.setattr("noiseproof.bench.pages.section.audit_row", lambda collected, row: None)
     grid = load_grid("cifar10-asymmetric")  # 17 rows, 4 noises, 3 seeds, 120 epochs
     store = Made(grid, lambda cell: 0.5 + cell.seed / 100)
     text = contents({"cifar10-asymmetric": grid}, store).page("command")

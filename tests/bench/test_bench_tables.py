@@ -10,8 +10,8 @@ from made_records import made
 
 from noiseproof import bench
 from noiseproof.bench.collect import Collected
-from noiseproof.bench.report import variants
-from noiseproof.bench.tables import results_table
+from noiseproof.bench.pages.report import variants
+from noiseproof.bench.pages.tables import results_table
 from noiseproof.cli import main
 from noiseproof.errors import ParameterError
 from noiseproof.report.table import render

@@ -15,9 +15,9 @@ from noiseproof.bench.engines.engine import Settings
 from noiseproof.bench.engines.run_cell import run_cell, run_stack
 from noiseproof.bench.engines.scheduler import Tally
 from noiseproof.bench.engines.stack import Stack, Stacked, cells_in
-from noiseproof.bench.report import variants
+from noiseproof.bench.pages.report import variants
+from noiseproof.bench.pages.tables import results_table
 from noiseproof.bench.run import cells_left, run_grids
-from noiseproof.bench.tables import results_table
 from noiseproof.cli import main
 from noiseproof.encoders.run import embed
 from noiseproof.errors import FileError, LockedError, ParameterError

@@ -17,7 +17,7 @@ from noiseproof.bench.engines.scheduler import Tally
 from noiseproof.bench.engines.stack import Stacked, cells_in
 from noiseproof.bench.grid_file import expand
 from noiseproof.bench.leaderboard import Board, Column, board
-from noiseproof.bench.leaderboard_page import page
+from noiseproof.bench.pages.leaderboard_page import page
 from noiseproof.bench.run import run_grids
 from noiseproof.bench.trials import draw_trials
 from noiseproof.cli import main

@@ -81,7 +81,7 @@ def test_a_pipe_is_not_waited_for(capsys, tmp_path, monkeypatch, arguments):
 @pytest.mark.parametrize("option", ["--reviewed", "--trusted"])
 def test_a_list_far_too_long_is_not_read_to_its_end(capsys, tmp_path, monkeypatch, option):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("noiseproof.fitting.reviewed.LONGEST", 10**6)
+    monkeypatch.setattr("noiseproof.fitting.review.reviewed.LONGEST", 10**6)
     rows = [f"{i * i},{'ud'[i % 2]}" for i in range(20)]
     (tmp_path / "t.csv").write_text("\n".join(["a,y", *rows, ""]))
     (tmp_path / "long.csv").write_bytes(bytes(10**6 + 1))

@@ -12,7 +12,7 @@ import pytest
 from noiseproof import cli
 from noiseproof.bench.grid_file import load_grid
 from noiseproof.bench.leaderboard import Board, Column
-from noiseproof.bench.leaderboard_page import page
+from noiseproof.bench.pages.leaderboard_page import page
 from noiseproof.cli import LONGEST, main
 from noiseproof.errors import ParameterError
 

@@ -23,9 +23,9 @@ if __name__ == "__main__":  # and not where pytest looks for doctests
 
     from noiseproof.cli import main
     from noiseproof.fitting import fit as fit_module
-    from noiseproof.fitting.clean_folder import SIDE
     from noiseproof.fitting.fitted import Fitted
-    from noiseproof.fitting.reviewed import fingerprint
+    from noiseproof.fitting.review.clean_folder import SIDE
+    from noiseproof.fitting.review.reviewed import fingerprint
     from noiseproof.prepare.formats.image_files import read_image_folder
 else:
     Fitted = object

@@ -7,7 +7,7 @@ import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import noiseproof as nf
-from noiseproof.fitting import map as flat
+from noiseproof.fitting.page import map as flat
 from noiseproof.integrations.sklearn import RobustClassifier
 from noiseproof.learn.ensemble import Ensemble
 from noiseproof.prepare.patches import Patches

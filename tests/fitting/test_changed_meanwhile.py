@@ -9,11 +9,12 @@ import pytest
 from noisy_tables import blobs
 
 from noiseproof.errors import ChangedError
-from noiseproof.fitting import clean as clean_module
-from noiseproof.fitting import corrections, model, predict
-from noiseproof.fitting.clean import clean
+from noiseproof.fitting import model, predict
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import Model, load
+from noiseproof.fitting.review import clean as clean_module
+from noiseproof.fitting.review import corrections
+from noiseproof.fitting.review.clean import clean
 from noiseproof.prepare.formats import table_files
 from noiseproof.prepare.formats.array_files import array_blocks
 from noiseproof.prepare.read import read

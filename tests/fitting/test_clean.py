@@ -20,9 +20,9 @@ from pyarrow import parquet
 from noiseproof.cli import main
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.files.manifest import write_manifest
-from noiseproof.fitting.clean import clean
-from noiseproof.fitting.edit_text import edited
 from noiseproof.fitting.fit import fit
+from noiseproof.fitting.review.clean import clean
+from noiseproof.fitting.review.edit_text import edited
 
 WORDS = st.text(st.sampled_from("ab é,;\t\"'\n\r=-"), max_size=6)
 LABELS = ["cat", "=dog", 'e"el', "a,b;c", "two\nlines", " spaced ", "é"]

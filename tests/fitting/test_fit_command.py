@@ -320,7 +320,7 @@ def broken(*_, **__):
 @pytest.mark.parametrize(
     ("part", "file"),
     [
-        ("noiseproof.fitting.page.fit_page", "report.html"),
+        ("noiseproof.fitting.page.fit_page.fit_page", "report.html"),
         ("noiseproof.fitting.fitted.summarise", "summary.json"),
         ("noiseproof.fitting.output.write_csv", "suspect_rows.csv"),
     ],
@@ -346,7 +346,7 @@ def test_a_mistake_in_what_is_told_does_not_lose_the_model(
 
 
 def test_a_python_user_is_warned_of_what_could_not_be_made(tmp_path, monkeypatch):
-    monkeypatch.setattr("noiseproof.fitting.page.fit_page", broken)
+    monkeypatch.setattr("noiseproof.fitting.page.fit_page.fit_page", broken)
     fitted = nf.fit(FRAME, "kind")
     with pytest.warns(RuntimeWarning, match="report.html could not be made"):
         made = fitted.save(tmp_path / "fitted")
@@ -366,7 +366,7 @@ def test_why_a_report_is_missing_is_told_in_the_users_words(
     def fails(*_):
         raise error
 
-    monkeypatch.setattr("noiseproof.fitting.page.fit_page", fails)
+    monkeypatch.setattr("noiseproof.fitting.page.fit_page.fit_page", fails)
     given = ["--label", "kind", "--out", tmp_path / "made"]
     code, _, err = run(capsys, "fit", home / "pets.csv", *given)
     assert code == 1

@@ -13,7 +13,7 @@ import noiseproof as nf
 from noiseproof.cli import main
 from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.fitting import evaluate
-from noiseproof.fitting.review import review_data
+from noiseproof.fitting.page.to_review import review_data
 from noiseproof.integrations.sklearn import RobustClassifier
 
 EACH = 6

@@ -10,9 +10,10 @@ from browser import open_page
 from noisy_tables import QUICK, blobs
 from scipy import sparse
 
-from noiseproof.fitting import page, summary
+from noiseproof.fitting import summary
 from noiseproof.fitting.fit import fit
-from noiseproof.fitting.map import _flattened
+from noiseproof.fitting.page import fit_page as page
+from noiseproof.fitting.page.map import _flattened
 
 FRAME, _, WRONG = blobs(90, classes=("cat", "<b>dog</b>", "eel & co"))
 

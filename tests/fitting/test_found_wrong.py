@@ -6,8 +6,8 @@ import pytest
 from noisy_tables import QUICK, blobs
 
 from noiseproof.fitting.fit import fit
-from noiseproof.fitting.found_wrong import at_least
-from noiseproof.fitting.review import review_data
+from noiseproof.fitting.page.to_review import review_data
+from noiseproof.fitting.review.found_wrong import at_least
 from noiseproof.fitting.summary import lines
 from noiseproof.noise import estimate
 

@@ -15,10 +15,10 @@ from sklearn.base import clone
 
 from noiseproof.errors import DataError
 from noiseproof.files.spreadsheet import escape, unescape, write_csv
-from noiseproof.fitting.clean import clean
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load
 from noiseproof.fitting.predict import predict_file
+from noiseproof.fitting.review.clean import clean
 from noiseproof.integrations.sklearn import RobustClassifier
 
 WORDS = [

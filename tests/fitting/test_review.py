@@ -17,9 +17,9 @@ from scipy.stats import binomtest
 from noiseproof.cli import main
 from noiseproof.errors import DataError
 from noiseproof.fitting.fit import fit
-from noiseproof.fitting.pictures import Pictures
-from noiseproof.fitting.review import SAMPLE, lists, review_data
-from noiseproof.fitting.reviewed import fingerprint, read_decisions
+from noiseproof.fitting.page.pictures import Pictures
+from noiseproof.fitting.page.to_review import SAMPLE, lists, review_data
+from noiseproof.fitting.review.reviewed import fingerprint, read_decisions
 from noiseproof.prepare.samples import Samples
 from noiseproof.shown import printable
 
@@ -434,7 +434,7 @@ def test_a_picture_that_cannot_be_shown_is_left_out(tmp_path, monkeypatch):
     def no_memory(*_):
         raise MemoryError
 
-    monkeypatch.setattr("noiseproof.fitting.pictures.flat", no_memory)
+    monkeypatch.setattr("noiseproof.fitting.page.pictures.flat", no_memory)
     assert Pictures(tmp_path, names).thumbnails([0]) == [""]  # it was the end of the fit
 
 

@@ -9,7 +9,7 @@ from noisy_tables import QUICK, blobs
 from noiseproof.cli import main
 from noiseproof.errors import DataWarning
 from noiseproof.fitting.fit import fit
-from noiseproof.fitting.review import SAMPLE, review_data
+from noiseproof.fitting.page.to_review import SAMPLE, review_data
 
 FRAME, TRUE, WRONG = blobs(200)
 

@@ -11,7 +11,7 @@ import torch
 import noiseproof as nf
 from noiseproof.cli import main
 from noiseproof.errors import DataError, DataWarning
-from noiseproof.fitting.trusted import trusted_rows
+from noiseproof.fitting.review.trusted import trusted_rows
 from noiseproof.prepare.classes import Classes, encode
 
 

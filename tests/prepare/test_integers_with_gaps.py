@@ -7,8 +7,8 @@ import pytest
 from pyarrow import parquet
 
 from noiseproof.errors import DataError
-from noiseproof.fitting.reviewed import fingerprint
-from noiseproof.fitting.trusted import trusted_rows
+from noiseproof.fitting.review.reviewed import fingerprint
+from noiseproof.fitting.review.trusted import trusted_rows
 from noiseproof.prepare.answers.frames import of_frame
 from noiseproof.prepare.answers.long import read_long
 from noiseproof.prepare.answers.wide import read_wide

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from noiseproof.fitting.clean import clean
-from noiseproof.fitting.reviewed import fingerprint
+from noiseproof.fitting.review.clean import clean
+from noiseproof.fitting.review.reviewed import fingerprint
 from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.inputs import as_samples

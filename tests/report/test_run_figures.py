@@ -10,8 +10,8 @@ from matplotlib.text import Text
 
 from noiseproof.bench import load_grid
 from noiseproof.bench.collect import Collected
-from noiseproof.bench.figures import FIGURES, Material, gather
 from noiseproof.bench.grid import Row
+from noiseproof.bench.pages.figures import FIGURES, Material, gather
 from noiseproof.bench.selection import Selection
 from noiseproof.cli import main
 from noiseproof.cli.figure import OF_RUNS

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from noiseproof.fitting.edit_text import edited
+from noiseproof.fitting.review.edit_text import edited
 from noiseproof.tables.delimited import Delimited
 
 VALUES = ["b", "q", "x{mark}y", "plain text"]

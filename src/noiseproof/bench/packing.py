@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from noiseproof import files
 from noiseproof.bench.grid import Grid
-from noiseproof.bench.report import variants
+from noiseproof.bench.pages.report import variants
 from noiseproof.bench.words import count
 from noiseproof.errors import DataError
 from noiseproof.results import Record, RunFiles, Store

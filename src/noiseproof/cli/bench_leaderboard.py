@@ -48,7 +48,7 @@ def show_leaderboard(
     from noiseproof.bench.commands import bench_command
     from noiseproof.bench.grid_file import LEADERBOARD
     from noiseproof.bench.leaderboard import board
-    from noiseproof.bench.leaderboard_page import page
+    from noiseproof.bench.pages.leaderboard_page import page
     from noiseproof.report.pictures import check
     from noiseproof.results import Store
 

@@ -36,7 +36,7 @@ def write_report(
     Example: noiseproof bench report digits-symmetric --out report.html
     """
     from noiseproof.bench.commands import bench_command
-    from noiseproof.bench.report import contents
+    from noiseproof.bench.pages.report import contents
     from noiseproof.progress import on_terminal
     from noiseproof.report import page
     from noiseproof.results import Store

@@ -40,7 +40,7 @@ def table(
     from noiseproof import files
     from noiseproof.bench import collect
     from noiseproof.bench.commands import bench_command
-    from noiseproof.bench.tables import results_table
+    from noiseproof.bench.pages.tables import results_table
     from noiseproof.report.table import render
     from noiseproof.results import Store
 

@@ -48,7 +48,7 @@ def clean(
 
     Example: noiseproof clean reviews.csv --reviewed reviewed.csv --out clean.csv
     """
-    from noiseproof.fitting.clean import clean as clean_file
+    from noiseproof.fitting.review.clean import clean as clean_file
 
     made = clean_file(
         file, out, label=label, reviewed=reviewed, fit=fit, proposals=proposals, encoding=encoding,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from noiseproof.bench.selection import Selection
     from noiseproof.progress import Progress
 
-#: Those of ``noiseproof.bench.figures``, which takes long to import.
+#: Those of ``noiseproof.bench.pages.figures``, which takes long to import.
 OF_RUNS = ("tsne", "hyperparameters", "margin", "memorisation", "noise")
 
 
@@ -87,7 +87,7 @@ def _of_runs(
     data: Path | None,
     progress: "Progress",
 ) -> "tuple[Figure, tuple[str, ...]]":
-    from noiseproof.bench import figures
+    from noiseproof.bench.pages import figures
     from noiseproof.report.pictures import check
     from noiseproof.results import Store
 

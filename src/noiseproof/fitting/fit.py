@@ -10,17 +10,17 @@ from typing import Any
 
 from noiseproof.errors import DataWarning, ParameterError
 from noiseproof.fitting import crowd, evaluate
-from noiseproof.fitting.before import BeforeAndAfter, compare_with_given
 from noiseproof.fitting.fitted import NOISY, Fitted
-from noiseproof.fitting.found_wrong import at_least
 from noiseproof.fitting.labels import Labels, settle
-from noiseproof.fitting.looks import looks
 from noiseproof.fitting.model import Model
 from noiseproof.fitting.options import check_texts, check_together, names
+from noiseproof.fitting.page.looks import looks
+from noiseproof.fitting.review.before import BeforeAndAfter, compare_with_given
+from noiseproof.fitting.review.found_wrong import at_least
+from noiseproof.fitting.review.trusted import trusted_rows
 from noiseproof.fitting.rows import Rows, read_rows
 from noiseproof.fitting.summary import lines
 from noiseproof.fitting.tested import TestSet, read_test
-from noiseproof.fitting.trusted import trusted_rows
 from noiseproof.learn.learn import MINUTES, Learned, learn
 from noiseproof.learn.options import check as check_learning
 from noiseproof.parallel import one_thread

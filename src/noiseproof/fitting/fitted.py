@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.fitting import evaluate
-from noiseproof.fitting.before import BeforeAndAfter
 from noiseproof.fitting.crowd_result import Crowd
 from noiseproof.fitting.evaluate import Accuracy
-from noiseproof.fitting.looks import Looks
 from noiseproof.fitting.model import Model
-from noiseproof.fitting.reviewed import Reviewed
+from noiseproof.fitting.page.looks import Looks
+from noiseproof.fitting.review.before import BeforeAndAfter
+from noiseproof.fitting.review.reviewed import Reviewed
 from noiseproof.fitting.summary import summarise
 from noiseproof.fitting.tested import Test
 from noiseproof.learn.decide import may_mislead
@@ -217,7 +217,7 @@ class Fitted:
     @property
     def report(self) -> str:
         """The report, as a self-contained HTML page."""
-        from noiseproof.fitting.page import fit_page
+        from noiseproof.fitting.page.fit_page import fit_page
 
         return fit_page(self)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from noiseproof.crowd.with_features import Checked
 from noiseproof.fitting.crowd_result import Crowd
-from noiseproof.fitting.reviewed import Reviewed, label_print, match
+from noiseproof.fitting.review.reviewed import Reviewed, label_print, match
 from noiseproof.fitting.rows import Rows
 from noiseproof.prepare.classes import Codes
 

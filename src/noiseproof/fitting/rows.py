@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from noiseproof.fitting import crowd
-from noiseproof.fitting.looks import as_seen, picture_folder
-from noiseproof.fitting.reviewed import fingerprint
+from noiseproof.fitting.page.looks import as_seen, picture_folder
+from noiseproof.fitting.review.reviewed import fingerprint
 from noiseproof.prepare.answers.asked import Asked
 from noiseproof.prepare.checks import Checked, check
 from noiseproof.prepare.classes import MISSING, Classes, Codes, encode

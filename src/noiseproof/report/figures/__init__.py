@@ -1,7 +1,7 @@
 """The paper's figures; each function draws one and returns it.
 
-Those in ``FIGURES`` need nothing. The others draw what was run: ``noiseproof.bench.figures`` finds
-it for them.
+Those in ``FIGURES`` need nothing. The others draw what was run:
+``noiseproof.bench.pages.figures`` finds it for them.
 """
 
 from collections.abc import Callable

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from noiseproof.fitting.looks import Content
-from noiseproof.fitting.reviewed import LABELS, label_print
+from noiseproof.fitting.page.looks import Content
+from noiseproof.fitting.review.reviewed import LABELS, label_print
 from noiseproof.learn.learn import Suspects
 from noiseproof.noise import stream
 

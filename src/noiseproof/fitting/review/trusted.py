@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.files.spreadsheet import unescape
-from noiseproof.fitting.reviewed import read_text
+from noiseproof.fitting.review.reviewed import read_text
 from noiseproof.prepare.classes import MISSING, Classes, Codes
 from noiseproof.progress import counted
 from noiseproof.tables.first_line import separator_of

@@ -7,13 +7,13 @@ from functools import cached_property
 
 from markupsafe import Markup
 
-from noiseproof.bench.audits import AuditedRow, audit_row
 from noiseproof.bench.collect import Collected
 from noiseproof.bench.commands import bench_command
-from noiseproof.bench.findings import findings, headline
 from noiseproof.bench.grid import Grid
+from noiseproof.bench.pages.audits import AuditedRow, audit_row
+from noiseproof.bench.pages.findings import findings, headline
+from noiseproof.bench.pages.tables import results_table
 from noiseproof.bench.selection import WHOLE, Selection
-from noiseproof.bench.tables import results_table
 from noiseproof.progress import SILENT, Progress
 from noiseproof.report import charts
 from noiseproof.report.history import mean_curve, thinned

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from noiseproof import files
 from noiseproof.errors import ParameterError
-from noiseproof.fitting.corrections import Change, Given, corrections, listed
-from noiseproof.fitting.reviewed import fingerprint
+from noiseproof.fitting.review.corrections import Change, Given, corrections, listed
+from noiseproof.fitting.review.reviewed import fingerprint
 from noiseproof.prepare.classes import encode
 from noiseproof.prepare.formats.file_names import shown
 from noiseproof.prepare.formats.image_files import read_image_folder

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from noiseproof.errors import DataError
-from noiseproof.fitting.pictures import Pictures
-from noiseproof.fitting.telling import (
+from noiseproof.fitting.page.pictures import Pictures
+from noiseproof.fitting.page.telling import (
     NUMBERS,
     Codes,
     Column,

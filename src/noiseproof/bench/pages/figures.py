@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from noiseproof.bench.audits import smallest_margin
 from noiseproof.bench.collect import Collected, collect_all
 from noiseproof.bench.commands import bench_command
 from noiseproof.bench.grid import Grid
-from noiseproof.bench.report import variants
+from noiseproof.bench.pages.audits import smallest_margin
+from noiseproof.bench.pages.report import variants
 from noiseproof.bench.selection import WHOLE, Selection
 from noiseproof.bench.source import load_data
 from noiseproof.data import Dataset, TrainTest

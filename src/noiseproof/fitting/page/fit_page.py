@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import noiseproof
-from noiseproof.fitting.map import Map, told
-from noiseproof.fitting.review import montage, review_data
+from noiseproof.fitting.page.map import Map, told
+from noiseproof.fitting.page.telling import shorten
+from noiseproof.fitting.page.to_review import montage, review_data
 from noiseproof.fitting.summary import against_cross_entropy, doubtful_line
-from noiseproof.fitting.telling import shorten
 from noiseproof.parallel import one_thread
 from noiseproof.report.charts import bar_chart, heat_map
 from noiseproof.report.page import render

@@ -7,7 +7,7 @@ import numpy as np
 
 from noiseproof.fitting import evaluate
 from noiseproof.fitting.evaluate import Accuracy
-from noiseproof.fitting.reviewed import Reviewed
+from noiseproof.fitting.review.reviewed import Reviewed
 from noiseproof.learn.learn import Learned, learn
 from noiseproof.prepare.classes import Codes
 

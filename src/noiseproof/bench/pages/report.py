@@ -7,7 +7,7 @@ from noiseproof.bench.collect import Collected
 from noiseproof.bench.commands import bench_command
 from noiseproof.bench.grid import Grid
 from noiseproof.bench.leaderboard import Board, board
-from noiseproof.bench.section import Section
+from noiseproof.bench.pages.section import Section
 from noiseproof.bench.selection import WHOLE, Selection
 from noiseproof.bench.words import count
 from noiseproof.errors import DataError, ParameterError

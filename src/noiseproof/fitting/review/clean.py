@@ -13,12 +13,12 @@ import numpy as np
 
 from noiseproof import files
 from noiseproof.errors import DataError, ParameterError
-from noiseproof.fitting.clean_folder import clean_folder
-from noiseproof.fitting.corrections import Change, Given, check_sources, corrections, listed
-from noiseproof.fitting.edit_text import edited
 from noiseproof.fitting.model import RECIPE
 from noiseproof.fitting.output import default_folder
-from noiseproof.fitting.reviewed import fingerprint
+from noiseproof.fitting.review.clean_folder import clean_folder
+from noiseproof.fitting.review.corrections import Change, Given, check_sources, corrections, listed
+from noiseproof.fitting.review.edit_text import edited
+from noiseproof.fitting.review.reviewed import fingerprint
 from noiseproof.prepare.classes import Classes, Codes, encode
 from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.formats.table_files import read_table_file

@@ -15,7 +15,7 @@ from noiseproof.errors import DataError, DataWarning, ParameterError
 from noiseproof.files.spreadsheet import escape, unescape
 from noiseproof.fitting.model import UNREADABLE
 from noiseproof.fitting.output import SUMMARY, SUSPECTS
-from noiseproof.fitting.reviewed import match
+from noiseproof.fitting.review.reviewed import match
 from noiseproof.prepare.classes import MISSING, Classes, Codes
 
 #: The columns of a suspect row.

@@ -1,0 +1,1 @@
+"""What is said about grids: tables, figures, sentences, pages."""
