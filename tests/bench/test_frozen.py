@@ -1,8 +1,10 @@
 """Grids on a frozen encoder: features made once, heads trained at once, records as before."""
 
 import errno
+import itertools
 import json
 import os
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +26,6 @@ from noiseproof.errors import FileError, LockedError, ParameterError
 from noiseproof.files import locked
 from noiseproof.progress import SILENT
 from noiseproof.results import Record, Store
-from noiseproof.results.pack import record_text
 from noiseproof.results.verify import verify_store
 from noiseproof.train.progress import Watcher
 
@@ -212,42 +213,44 @@ def test_a_cell_at_work_elsewhere_holds_up_its_stack(grid, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("written", range(6))
-def test_a_stack_whose_records_cannot_all_be_written_resumes(grid, tmp_path, monkeypatch, written):
-    """The full disk of a store: cells without a record were trained anew, with other results."""
-    store, begun = Store(tmp_path / "runs"), []
-    stack = next(iter(Stacked(grid.cells(), 2)))
-    with monkeypatch.context() as patch:
-        patch.setattr("noiseproof.results.record.record_text", until_full(written))
-        with pytest.raises(FileError, match="no space left on device"):
-            run_stack(stack, store.path, Settings())
-
-    class Beginning(Watcher):
-        def begin(self, epochs, samples, done):
-            begun.append(done)
-
-    for stack in Stacked(cells_left(grid.cells(), store), 2, store.stopped_at_once()):
-        run_stack(stack, store.path, Settings(), Beginning())
-    assert begun == [3, 0]
+@pytest.mark.parametrize("held", [{}, {"train_size": 50, "held_out": 10}])
+def test_a_stack_that_stops_at_any_write_gives_the_same_results(grid, tmp_path, held):
+    """Cells without a record were trained anew beside others, which rounds differently."""
+    cells = [replace(c, recipe=c.recipe.override(**held)) for c in grid.select(seeds=[1]).cells()]
+    (stack,) = Stacked(cells, 1)
     whole = Store(tmp_path / "whole")
-    for stack in Stacked(grid.cells(), 2):
-        run_stack(stack, whole.path, Settings())
-    assert results(store) == results(whole)
-    assert not [path for path in store.path.iterdir() if path.suffix != ".json"]
+    run_stack(stack, whole.path, Settings())
+    stopped = 0
+    for at in range(100):
+        store = Store(tmp_path / str(at))
+        with pytest.MonkeyPatch.context() as patch:
+            writes = stopping_at(at, patch)
+            with suppress(FileError):
+                run_stack(stack, store.path, Settings())
+        if next(writes) <= at:
+            break
+        stopped += 0 < len(list(store.path.glob("*.json"))) < len(cells)
+        store.settle()
+        done = store.records()
+        left = [cell for cell in cells if cell.key not in done]
+        for again in Stacked(left, 1, store.stopped_at_once()):
+            run_stack(again, store.path, Settings())
+        assert results(store) == results(whole)
+        assert not [path for path in store.path.iterdir() if path.suffix != ".json"]
+    assert stopped == len(cells) - 1
 
 
-def until_full(written):
-    """Return what gives the text of so many records; that of others does not fit."""
-    made = []
+def stopping_at(number, patch):
+    """Fail that write of a whole file and all after it; return a counter of the writes."""
+    counts, real = itertools.count(), os.replace
 
-    def full(_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    def full(source, target):
+        if next(counts) >= number:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(source, target)
 
-    def text(values):
-        made.append(values)
-        return full if len(made) > written else record_text(values)
-
-    return text
+    patch.setattr(os, "replace", full)
+    return counts
 
 
 def test_a_stack_that_was_killed_resumes(grid, tmp_path, monkeypatch):

@@ -4,11 +4,18 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 
-from noiseproof.files import locked
+from noiseproof.files import locked, write
 from noiseproof.results.key import experiment_key
 from noiseproof.results.model import save_model
+from noiseproof.results.pack import pack
 from noiseproof.results.record import Record
-from noiseproof.results.run_files import RunFiles, checkpoint_together, lock_file, without_torn
+from noiseproof.results.run_files import (
+    RunFiles,
+    checkpoint_together,
+    lock_file,
+    records_together,
+    without_torn,
+)
 from noiseproof.train import Experiment, Machine
 from noiseproof.train.progress import Watcher
 from noiseproof.train.together import identity_together, run_together
@@ -98,15 +105,19 @@ def complete_together(
             checkpoint, identity, lambda: run_together(experiments, machine, checkpoint, watch)
         )
         records = []
-        with ExitStack() as written:
-            for one, own, (outcome, network) in zip(experiments, files, trained, strict=True):
-                record = Record.of(one, outcome, machine)
-                if save and not outcome.failure:
-                    save_model(own.model, one, network, record)
-                # They appear at the end: without some of them, the others would be another stack,
-                # which begins anew and rounds differently.
-                written.enter_context(record.writing(own.record))
-                records.append(record)
+        for one, own, (outcome, network) in zip(experiments, files, trained, strict=True):
+            record = Record.of(one, outcome, machine)
+            if save and not outcome.failure:
+                save_model(own.model, one, network, record)
+            records.append(record)
+        # All appear at once: without some of them, the others would be another stack, which begins
+        # anew and rounds differently. Where the machine stops, Store.settle goes on from here.
+        together = records_together(out, identity)
+        if len(records) > 1:
+            write(together, pack((record.to_dict() for record in records), quick=True))
+        for own, record in zip(files, records, strict=True):
+            record.write(own.record)
+        together.unlink(missing_ok=True)
         checkpoint.unlink(missing_ok=True)
     return records
 

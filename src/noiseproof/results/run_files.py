@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from noiseproof.errors import DataError
 from noiseproof.results.key import experiment_place
+from noiseproof.results.pack import SUFFIX
 from noiseproof.results.plain import read_plain
 from noiseproof.results.record import Record
 from noiseproof.train import Experiment
@@ -21,8 +22,9 @@ from noiseproof.train.checkpoint import UnfitError, load_checkpoint
 RECORD_NAME = re.compile(r"-([0-9a-f]{10})\.json$")
 #: Letters of the words before it, at most.
 WORDS = 100
-#: The checkpoints of runs at once, each named by how many they are.
+#: The checkpoints of runs at once, each named by how many they are, and their records.
 AT_ONCE = "*-at-once-*.checkpoint.pt"
+RECORDS_AT_ONCE = f"*-at-once-*{SUFFIX}"
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,17 @@ def is_named(path: Path, record: Record) -> bool:
 
 def checkpoint_together(out: Path, identity: str) -> Path:
     """Return the checkpoint of runs at once, by what :func:`identity_together` returned."""
+    return out / f"{_name_together(identity)}.checkpoint.pt"
+
+
+def records_together(out: Path, identity: str) -> Path:
+    """Return the packed records of runs at once, which are there while each gets its own file."""
+    return out / f"{_name_together(identity)}{SUFFIX}"
+
+
+def _name_together(identity: str) -> str:
     digits = hashlib.sha256(identity.encode(errors="replace")).hexdigest()
-    return out / f"{_joined(f'{len(identity.split())}-at-once', digits)}.checkpoint.pt"
+    return _joined(f"{len(identity.split())}-at-once", digits)
 
 
 def lock_file(out: Path, key: str) -> Path:
