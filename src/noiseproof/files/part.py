@@ -10,6 +10,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -202,10 +203,13 @@ def not_removable(folder: Path) -> Path | None:
 def _may_empty(folder: str) -> bool:
     if not hasattr(os, "geteuid"):  # Windows
         return True
+    facts, me = os.stat(folder), os.geteuid()
+    if facts.st_uid == me:
+        return True
+    if facts.st_mode & stat.S_ISVTX and me != 0:  # each removes only what is their own
+        return False
     effective = os.access in os.supports_effective_ids
-    return os.stat(folder).st_uid == os.geteuid() or os.access(
-        folder, os.W_OK | os.X_OK, effective_ids=effective
-    )
+    return os.access(folder, os.W_OK | os.X_OK, effective_ids=effective)
 
 
 def _loosen(folder: Path) -> None:
