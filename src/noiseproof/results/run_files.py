@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TypeVar
 
-from noiseproof.errors import DataError
+from noiseproof.errors import DataError, DataWarning
 from noiseproof.results.key import experiment_place
 from noiseproof.results.pack import SUFFIX
 from noiseproof.results.plain import read_plain
@@ -65,18 +66,21 @@ class RunFiles:
     def finished(self) -> Record | None:
         """Return the record of a finished run, None where it is not finished.
 
-        A file that is not a whole, valid record of this run is set aside: it is not finished.
+        A file that is not a whole, valid record of this run is set aside, with a warning: it is not
+        finished.
         """
         if not self.record.exists():
             return None
         try:
             record = Record.read(self.record)
-        except DataError:
-            record = None
-        if record is None or RunFiles.of(self.out, record) != self:
-            set_aside(self.record)
-            return None
-        return record
+            if RunFiles.of(self.out, record) == self:
+                return record
+            why = f"{self.record}: the record of another run under this name"
+        except DataError as error:
+            why = str(error)
+        place = set_aside(self.record)
+        warnings.warn(f"{why}; set aside as {place.name}, to be run again", DataWarning, 2)
+        return None
 
 
 def is_run_file(path: Path) -> bool:
