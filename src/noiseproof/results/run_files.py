@@ -1,17 +1,15 @@
 """The files of a run: a checkpoint while it runs, then a record and, on request, a model."""
 
 import hashlib
-import os
 import re
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, count
 from pathlib import Path
 from typing import TypeVar
 
 from noiseproof.errors import DataError, DataWarning
+from noiseproof.files import set_aside
 from noiseproof.results.key import experiment_place
 from noiseproof.results.pack import SUFFIX
 from noiseproof.results.plain import read_plain
@@ -131,19 +129,6 @@ def _name_together(identity: str) -> str:
 def lock_file(out: Path, key: str) -> Path:
     """Return the lock of the run with a key, under ``out``: who trains it holds it."""
     return out / f".{key[:20]}.lock"
-
-
-def set_aside(path: Path) -> Path:
-    """Rename a damaged file to ``*.damaged``, so that nobody reads it again.
-
-    One that was set aside before is kept. Another process may have set this one aside already.
-    """
-    names = chain([path.name], (f"{path.name}.{number}" for number in count(2)))
-    free = (path.with_name(f"{name}.damaged") for name in names)
-    place = next(place for place in free if not os.path.lexists(place))
-    with suppress(FileNotFoundError):
-        path.replace(place)
-    return place
 
 
 T = TypeVar("T")

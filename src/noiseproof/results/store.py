@@ -24,7 +24,6 @@ from noiseproof.results.run_files import (
     is_run_file,
     lock_file,
     records_together,
-    set_aside,
 )
 from noiseproof.train.checkpoint import whose
 from noiseproof.train.tensors import read_tensors
@@ -287,7 +286,7 @@ class Store:
             self.damaged.append(f"{path}: left as it is: {why}")
             return
         with suppress(OSError):  # a store that cannot be written to can still be read
-            path = set_aside(path)
+            path = files.set_aside(path)
         self.damaged.append(f"{path}: damaged, to be run again: {why}")
 
 
