@@ -13,6 +13,7 @@ from small_grid import results
 from tiny_encoders import fresh, onnx_means  # noqa: F401  (a fixture)
 
 from noiseproof.bench import collect, encoded, load_grid, source
+from noiseproof.bench.cells import Remaining
 from noiseproof.bench.engines.engine import Settings
 from noiseproof.bench.engines.run_cell import run_cell, run_stack
 from noiseproof.bench.engines.scheduler import Tally
@@ -140,18 +141,21 @@ def test_what_is_trained_at_once(grid):
     assert [c for s in stacks for c in cells_in(s)] == list(cells)
     assert [len(cells_in(stack)) for stack in Stacked(cells, 4)] == [3, 3, 3, 3]
     assert stacks[0] in Stacked(cells, 1)
-    sizes = {
-        (): [6, 6],
-        (2,): [2, 4, 6],  # the rest is as ever, if it was another grid that was stopped
-        (2, 4): [4, 2, 6],
-        (4, 6): [6, 4, 2],
-        (0, 500): [6, 6],
-    }
-    for stopped, formed in sizes.items():
-        assert [len(cells_in(stack)) for stack in Stacked(cells, 1, stopped)] == formed
-    assert [len(cells_in(stack)) for stack in Stacked(cells[4:], 1, (2, 6))] == [2, 6]
     digits = load_grid("digits-symmetric").select(seeds=[1]).cells()
     assert list(Stacked(digits, 1)) == list(digits)
+
+
+@pytest.mark.parametrize("slots", range(1, 7))
+def test_whatever_is_done_the_same_command_forms_the_same_stacks(grid, slots):
+    """The rest was divided anew, by how many cells were left, and so gave other results."""
+    cells = grid.cells()
+    stacks = list(Stacked(Remaining.of(cells, []), slots))
+    assert [cell for stack in stacks for cell in cells_in(stack)] == list(cells)
+    for chosen in itertools.product([True, False], repeat=len(stacks)):
+        left = [stack for stack, is_left in zip(stacks, chosen, strict=True) if is_left]
+        done = [c for stack in stacks if stack not in left for c in cells_in(stack)]
+        remaining = Remaining.of(cells, [(cell.place, cell.seed) for cell in done])
+        assert list(Stacked(remaining, slots)) == left
 
 
 def test_the_checkpoint_of_a_stack_goes_when_its_cells_are_done(grid, tmp_path):
@@ -195,7 +199,7 @@ def test_a_stack_that_was_stopped_is_formed_again(grid, tmp_path, done):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("noiseproof.bench.engines.local.schedule", note)
-        run_grids([grid], Store(store.path), Settings(workers=2 + done), SILENT)
+        run_grids([grid], Store(store.path), Settings(workers=2), SILENT)
     assert formed == stacks[done:]
 
 
@@ -233,7 +237,7 @@ def test_a_stack_that_stops_at_any_write_gives_the_same_results(grid, tmp_path, 
         store.settle()
         done = store.records()
         left = [cell for cell in cells if cell.key not in done]
-        for again in Stacked(left, 1, store.stopped_at_once()):
+        for again in Stacked(left, 1):
             run_stack(again, store.path, Settings())
         assert results(store) == results(whole)
         assert not [path for path in store.path.iterdir() if path.suffix != ".json"]

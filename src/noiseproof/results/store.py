@@ -177,11 +177,6 @@ class Store:
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self.path)) from None
 
-    def stopped_at_once(self) -> list[int]:
-        """Return how many runs each checkpoint of runs at once is of."""
-        sizes = (path.name.partition("-")[0] for path in self.path.glob(AT_ONCE))
-        return [int(size) for size in sizes if size.isdecimal()]
-
     def settle(self) -> None:
         """Give each record of runs at once its own file, where the machine stopped during that."""
         for path in self.path.glob(RECORDS_AT_ONCE):
