@@ -244,6 +244,22 @@ def test_a_stack_that_stops_at_any_write_gives_the_same_results(grid, tmp_path, 
     assert stopped == len(cells) - 1
 
 
+def test_a_stack_keeps_the_records_that_are_there(grid, tmp_path):
+    """Another command may have formed another stack: the record was replaced, rounded otherwise."""
+    cells, out = grid.cells(), tmp_path / "runs"
+    run_cell(cells[2], out, Settings())
+    (first,) = out.glob("*.json")
+    before = first.read_bytes(), first.stat().st_mtime_ns
+    records = run_stack(Stack(tuple(cells[:4])), out, Settings())
+    assert (first.read_bytes(), first.stat().st_mtime_ns) == before
+    assert records[2] == Record.read(first)
+    assert len(list(out.glob("*.json"))) == 4
+    run_stack(
+        Stack(tuple(cells[:4])), out, Settings(save=True)
+    )  # its network needs it trained anew
+    assert len(list(out.glob("*.model.pt"))) == 4
+
+
 def stopping_at(number, patch):
     """Fail that write of a whole file and all after it; return a counter of the writes."""
     counts, real = itertools.count(), os.replace
