@@ -1,8 +1,10 @@
 """Grids on a frozen encoder: features made once, heads trained at once, records as before."""
 
 import errno
+import itertools
 import json
 import os
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +13,7 @@ from small_grid import results
 from tiny_encoders import fresh, onnx_means  # noqa: F401  (a fixture)
 
 from noiseproof.bench import collect, encoded, load_grid, source
+from noiseproof.bench.cells import Remaining
 from noiseproof.bench.engines.engine import Settings
 from noiseproof.bench.engines.run_cell import run_cell, run_stack
 from noiseproof.bench.engines.scheduler import Tally
@@ -24,7 +27,6 @@ from noiseproof.errors import FileError, LockedError, ParameterError
 from noiseproof.files import locked
 from noiseproof.progress import SILENT
 from noiseproof.results import Record, Store
-from noiseproof.results.pack import record_text
 from noiseproof.results.verify import verify_store
 from noiseproof.train.progress import Watcher
 
@@ -139,18 +141,21 @@ def test_what_is_trained_at_once(grid):
     assert [c for s in stacks for c in cells_in(s)] == list(cells)
     assert [len(cells_in(stack)) for stack in Stacked(cells, 4)] == [3, 3, 3, 3]
     assert stacks[0] in Stacked(cells, 1)
-    sizes = {
-        (): [6, 6],
-        (2,): [2, 4, 6],  # the rest is as ever, if it was another grid that was stopped
-        (2, 4): [4, 2, 6],
-        (4, 6): [6, 4, 2],
-        (0, 500): [6, 6],
-    }
-    for stopped, formed in sizes.items():
-        assert [len(cells_in(stack)) for stack in Stacked(cells, 1, stopped)] == formed
-    assert [len(cells_in(stack)) for stack in Stacked(cells[4:], 1, (2, 6))] == [2, 6]
     digits = load_grid("digits-symmetric").select(seeds=[1]).cells()
     assert list(Stacked(digits, 1)) == list(digits)
+
+
+@pytest.mark.parametrize("slots", range(1, 7))
+def test_whatever_is_done_the_same_command_forms_the_same_stacks(grid, slots):
+    """The rest was divided anew, by how many cells were left, and so gave other results."""
+    cells = grid.cells()
+    stacks = list(Stacked(Remaining.of(cells, []), slots))
+    assert [cell for stack in stacks for cell in cells_in(stack)] == list(cells)
+    for chosen in itertools.product([True, False], repeat=len(stacks)):
+        left = [stack for stack, is_left in zip(stacks, chosen, strict=True) if is_left]
+        done = [c for stack in stacks if stack not in left for c in cells_in(stack)]
+        remaining = Remaining.of(cells, [(cell.place, cell.seed) for cell in done])
+        assert list(Stacked(remaining, slots)) == left
 
 
 def test_the_checkpoint_of_a_stack_goes_when_its_cells_are_done(grid, tmp_path):
@@ -194,7 +199,7 @@ def test_a_stack_that_was_stopped_is_formed_again(grid, tmp_path, done):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("noiseproof.bench.engines.local.schedule", note)
-        run_grids([grid], Store(store.path), Settings(workers=2 + done), SILENT)
+        run_grids([grid], Store(store.path), Settings(workers=2), SILENT)
     assert formed == stacks[done:]
 
 
@@ -212,42 +217,60 @@ def test_a_cell_at_work_elsewhere_holds_up_its_stack(grid, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("written", range(6))
-def test_a_stack_whose_records_cannot_all_be_written_resumes(grid, tmp_path, monkeypatch, written):
-    """The full disk of a store: cells without a record were trained anew, with other results."""
-    store, begun = Store(tmp_path / "runs"), []
-    stack = next(iter(Stacked(grid.cells(), 2)))
-    with monkeypatch.context() as patch:
-        patch.setattr("noiseproof.results.record.record_text", until_full(written))
-        with pytest.raises(FileError, match="no space left on device"):
-            run_stack(stack, store.path, Settings())
-
-    class Beginning(Watcher):
-        def begin(self, epochs, samples, done):
-            begun.append(done)
-
-    for stack in Stacked(cells_left(grid.cells(), store), 2, store.stopped_at_once()):
-        run_stack(stack, store.path, Settings(), Beginning())
-    assert begun == [3, 0]
+@pytest.mark.parametrize("held", [{}, {"train_size": 50, "held_out": 10}])
+def test_a_stack_that_stops_at_any_write_gives_the_same_results(grid, tmp_path, held):
+    """Cells without a record were trained anew beside others, which rounds differently."""
+    cells = [replace(c, recipe=c.recipe.override(**held)) for c in grid.select(seeds=[1]).cells()]
+    (stack,) = Stacked(cells, 1)
     whole = Store(tmp_path / "whole")
-    for stack in Stacked(grid.cells(), 2):
-        run_stack(stack, whole.path, Settings())
-    assert results(store) == results(whole)
-    assert not [path for path in store.path.iterdir() if path.suffix != ".json"]
+    run_stack(stack, whole.path, Settings())
+    stopped = 0
+    for at in range(100):
+        store = Store(tmp_path / str(at))
+        with pytest.MonkeyPatch.context() as patch:
+            writes = stopping_at(at, patch)
+            with suppress(FileError):
+                run_stack(stack, store.path, Settings())
+        if next(writes) <= at:
+            break
+        stopped += 0 < len(list(store.path.glob("*.json"))) < len(cells)
+        store.settle()
+        done = store.records()
+        left = [cell for cell in cells if cell.key not in done]
+        for again in Stacked(left, 1):
+            run_stack(again, store.path, Settings())
+        assert results(store) == results(whole)
+        assert not [path for path in store.path.iterdir() if path.suffix != ".json"]
+    assert stopped == len(cells) - 1
 
 
-def until_full(written):
-    """Return what gives the text of so many records; that of others does not fit."""
-    made = []
+def test_a_stack_keeps_the_records_that_are_there(grid, tmp_path):
+    """Another command may have formed another stack: the record was replaced, rounded otherwise."""
+    cells, out = grid.cells(), tmp_path / "runs"
+    run_cell(cells[2], out, Settings())
+    (first,) = out.glob("*.json")
+    before = first.read_bytes(), first.stat().st_mtime_ns
+    records = run_stack(Stack(tuple(cells[:4])), out, Settings())
+    assert (first.read_bytes(), first.stat().st_mtime_ns) == before
+    assert records[2] == Record.read(first)
+    assert len(list(out.glob("*.json"))) == 4
+    run_stack(
+        Stack(tuple(cells[:4])), out, Settings(save=True)
+    )  # its network needs it trained anew
+    assert len(list(out.glob("*.model.pt"))) == 4
 
-    def full(_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    def text(values):
-        made.append(values)
-        return full if len(made) > written else record_text(values)
+def stopping_at(number, patch):
+    """Fail that write of a whole file and all after it; return a counter of the writes."""
+    counts, real = itertools.count(), os.replace
 
-    return text
+    def full(source, target):
+        if next(counts) >= number:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(source, target)
+
+    patch.setattr(os, "replace", full)
+    return counts
 
 
 def test_a_stack_that_was_killed_resumes(grid, tmp_path, monkeypatch):

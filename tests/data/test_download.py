@@ -1,17 +1,17 @@
 """Fetching and verifying, against a server on this machine."""
 
+import errno
 import hashlib
-import logging
+import os
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
-import pooch
 import pytest
 
 from noiseproof import data
 from noiseproof.data import download
-from noiseproof.errors import DataError, ParameterError
+from noiseproof.errors import DataError, DataWarning, FileError, ParameterError
 from noiseproof.known import KNOWN, File
 
 CONTENT = b"forty-two bytes of a data set, more or less"
@@ -58,31 +58,55 @@ def test_fetch_puts_the_file_in_its_place_and_not_twice(server, tmp_path):
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_a_quiet_fetch_says_nothing(server, tmp_path):
-    logger, said = pooch.get_logger(), []
-    listener = logging.Handler()
-    listener.emit = said.append
-    logger.addHandler(listener)
-    try:
-        data.fetch("little", tmp_path / "quiet", progress=False)
-        assert not said
-        data.fetch("little", tmp_path / "told")
-        assert said
-    finally:
-        logger.removeHandler(listener)
-
-
-def test_fetch_shows_progress(server, tmp_path, capfd):
+def test_fetch_shows_progress_unless_it_is_quiet(server, tmp_path, capfd):
+    data.fetch("little", tmp_path / "quiet", progress=False)
+    assert capfd.readouterr() == ("", "")
     data.fetch("little", tmp_path)
     assert "100%" in capfd.readouterr().err
 
 
-def test_fetch_mends_a_damaged_file(server, tmp_path):
+def test_fetch_keeps_what_it_replaces(server, tmp_path):
+    """A user may have made a data set of their own under the published names."""
     target = tmp_path / "here/sub/little.bin"
     target.parent.mkdir(parents=True)
-    target.write_bytes(CONTENT[:9])
-    data.fetch("little", tmp_path / "here", progress=False)
-    assert target.read_bytes() == CONTENT
+    for number, own in enumerate((CONTENT[:9], b"my own")):
+        target.write_bytes(own)
+        with pytest.warns(DataWarning, match="was not the published file, and is little.bin"):
+            data.fetch("little", tmp_path / "here", progress=False)
+        assert target.read_bytes() == CONTENT
+        assert len(list(target.parent.glob("*.damaged"))) == number + 1
+    kept = {path.read_bytes() for path in target.parent.glob("*.damaged")}
+    assert kept == {CONTENT[:9], b"my own"}
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_fetch_opens_and_fills_nothing_but_files(server, tmp_path, make):
+    """A pipe was waited for, and a folder got a file of a random name."""
+    (tmp_path / "sub").mkdir()
+    make(tmp_path / "sub/little.bin")
+    with pytest.raises(DataError, match="expected a plain file"):
+        data.fetch("little", tmp_path, progress=False)
+    assert os.listdir(tmp_path / "sub") == ["little.bin"]
+
+
+def test_fetch_removes_what_a_killed_one_left_and_the_file_is_as_any_other(server, tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/.little.bin.0123abcd.part").write_bytes(CONTENT[:9])
+    (made,) = data.fetch("little", tmp_path, progress=False)
+    assert os.listdir(tmp_path / "sub") == ["little.bin"]
+    (tmp_path / "other").touch()
+    assert made.stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_a_full_disk_is_not_blamed_on_the_network(server, tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    (tmp_path / "sub").mkdir()
+    with pytest.raises(FileError, match=r"cannot write .*little.bin: no space left on device"):
+        data.fetch("little", tmp_path, progress=False)
+    assert os.listdir(tmp_path / "sub") == []
 
 
 def test_fetch_goes_where_noiseproof_data_says_or_else_to_the_cache(server, tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Ctrl-C, or an error, at any line of a write: data stay with the file that is about them."""
 
+import fcntl
 import os
 import shutil
 import sys
@@ -82,18 +83,23 @@ def test_no_old_description_beside_new_data_nor_old_data_without(
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.parametrize("call", ["open", "mkdir", "fsync", "chmod", "link", "rename", "replace"])
-@pytest.mark.parametrize("kind", ["file", "new file", "folder"])
+@pytest.mark.parametrize(
+    "call", ["open", "mkdir", "fsync", "chmod", "link", "rename", "replace", "flock"]
+)
+@pytest.mark.parametrize("kind", ["file", "new file", "folder", "described"])
 def test_a_signal_that_comes_during_a_call_leaves_no_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, call: str
 ) -> None:
     # Python handles a signal once the call of the system is over: what it made is there.
-    place, real = tmp_path / "place", getattr(os, call)
+    module: Any = fcntl if call == "flock" else os
+    place, real = tmp_path / "place", getattr(module, call)
 
     def write(text: str) -> None:
         if kind == "folder":
             with files.replacing(place / "out", force=True) as made:
                 (made / "data").write_text(text)
+        elif kind == "described":
+            write_file(place / "out", place / "about", text)
         else:
             files.write(place / "out", text, force=kind == "file")
 
@@ -114,11 +120,11 @@ def test_a_signal_that_comes_during_a_call_leaves_no_part(
             return result
 
         with monkeypatch.context() as patch:
-            patch.setattr(os, call, interrupted)
+            patch.setattr(module, call, interrupted)
             with suppress(KeyboardInterrupt):
                 write("new")
         if calls < at:
             break
-        assert set(os.listdir(place)) <= {"out"}
+        assert set(os.listdir(place)) <= {"out", "about"}
         assert content(place / "out") in ({None, "new"} if kind == "new file" else {"old", "new"})
         at += 1

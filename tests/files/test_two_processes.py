@@ -250,12 +250,14 @@ def test_a_folder_of_another_user_is_replaced_only_if_all_of_it_can_go(theirs: s
     write("old")
     for each in (place, place / "out", place / "out" / "sub"):
         os.chown(each, 0 if each == place / theirs else 65534, -1)
-    with nobody():
-        with pytest.raises(ParameterError, match=f"{theirs} belongs to another user"):
-            files.check_folder(place / "out", force=True)
-        with pytest.raises(ParameterError, match=f"{theirs} belongs to another user"):
-            write("new")
-        assert state() == ("old", ["out"])
+    for mode in (0o755, 0o1777):  # in a sticky folder, each removes only what is their own
+        (place / theirs).chmod(mode)
+        with nobody():
+            with pytest.raises(ParameterError, match=f"{theirs} belongs to another user"):
+                files.check_folder(place / "out", force=True)
+            with pytest.raises(ParameterError, match=f"{theirs} belongs to another user"):
+                write("new")
+            assert state() == ("old", ["out"])
     (place / theirs).chmod(0o777)
     with nobody():
         write("new")

@@ -381,6 +381,8 @@ def test_mistakes_are_one_line_and_write_nothing(home, tmp_path, capsys, monkeyp
     (tmp_path / "none_decided.csv").write_text(good.read_text().partition("\n")[0] + "\n")
     kind = ("--label", "kind")
     (tmp_path / "notes.txt").write_text("kind")
+    (tmp_path / "parts").mkdir()
+    blobs(90)[0].to_parquet("parts/0.parquet")
     for arguments, message in (
         (("other.csv", *kind, "--reviewed", good), "was made from other data than other.csv"),
         (("pets.csv", *kind, "--reviewed", "broken.csv"), "expected the columns row, given_label"),
@@ -399,6 +401,7 @@ def test_mistakes_are_one_line_and_write_nothing(home, tmp_path, capsys, monkeyp
         (("pets.csv", *kind, "--proposals", 2), "expected more than 0 and at most 1"),
         (("none.csv", *kind, "--reviewed", good), "no such file"),
         ((folder, *kind, "--reviewed", good), "expected the name of a folder"),
+        (("parts", *kind, "--reviewed", good), "parts: a folder of Parquet files cannot be"),
         (("notes.txt", *kind, "--reviewed", good), "expected a .csv, .tsv or .parquet file"),
     ):
         code = main(["clean", *map(str, arguments), "--out", "out.csv"])

@@ -326,6 +326,17 @@ def test_constants_of_columns_that_no_data_have_are_refused_or_predict(tmp_path)
                 with suppress(DataError):
                     p = load(folder).predict_proba(frame)
                     assert ((p >= 0) & (p <= 1)).all()
+    path.write_text(json.dumps(described))
+    path = folder / "model" / "features.npz"
+    arrays = read_arrays(path)
+    assert arrays
+    for name, array in arrays.items():
+        for value in (3e38, -3e38, -1.0, 0.0, 1e-45):
+            write_arrays(path, arrays | {name: np.full_like(array, value)})
+            write_manifest(folder)
+            with suppress(DataError):
+                p = load(folder).predict_proba(frame)
+                assert ((p >= 0) & (p <= 1)).all()
 
 
 ODD = (None, True, -5, 1.5, 10**30, "x", ",", "", [], [[]], {}, [1], float("1e308"))

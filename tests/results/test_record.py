@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from noiseproof import data, train
-from noiseproof.errors import DataError
+from noiseproof.errors import DataError, DataWarning
 from noiseproof.results import Record, RunFiles, complete, load_model
 from noiseproof.results.valid import identity_of
 
@@ -133,7 +133,8 @@ def test_a_small_file_makes_no_large_network(experiment, tmp_path, monkeypatch, 
 def test_a_damaged_record_is_run_again(experiment, record, tmp_path):
     files = RunFiles.of(tmp_path, experiment)
     files.record.write_text('{"schema": 1, "identity"')
-    again = complete(experiment, tmp_path, train.Machine(threads=1))
+    with pytest.warns(DataWarning, match="not all of one; set aside as .*, to be run again"):
+        again = complete(experiment, tmp_path, train.Machine(threads=1))
     assert again.accuracy == record.accuracy
     assert set(tmp_path.iterdir()) == {files.record, Path(f"{files.record}.damaged")}
     assert Record.read(files.record) == again

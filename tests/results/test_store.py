@@ -12,7 +12,7 @@ from made_records import identified
 
 from noiseproof import data, train
 from noiseproof.bench.packing import unpack_store
-from noiseproof.errors import DataError, LockedError
+from noiseproof.errors import DataError, DataWarning, LockedError
 from noiseproof.files import locked
 from noiseproof.results import Record, RunFiles, Store, Summary, complete
 from noiseproof.results.key import experiment_key
@@ -278,7 +278,8 @@ def test_a_record_of_another_run_is_not_this_runs(record, experiment, tmp_path, 
     shutil.copy(files.record, store.path)
     assert store.records() == {}
     assert "another run" in store.damaged[0]
-    assert complete(experiment, tmp_path, ONE).loss == "CE"
+    with pytest.warns(DataWarning, match="another run"):
+        assert complete(experiment, tmp_path, ONE).loss == "CE"
     assert Record.read(files.record).key == record.key
 
 

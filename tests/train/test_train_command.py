@@ -51,6 +51,19 @@ def test_json_save_and_resume(capsys, tmp_path, data):
     assert json.loads(anew)["seconds"] != record["seconds"]
 
 
+def test_a_damaged_record_is_set_aside_and_told(capsys, tmp_path, data):
+    out = tmp_path / "runs"
+    command = ["train", data, "--loss", "CE", "--network", "linear", "--epochs", 1, "--quiet"]
+    run(capsys, *command, "--out", out, *QUICK)
+    (record,) = out.glob("*.json")
+    os.truncate(record, 300)
+    code, _, err = run(capsys, *command, "--out", out, *QUICK)
+    (line,) = err.splitlines()
+    aside = f"{record.name}.damaged"
+    assert (code, line.endswith(f"set aside as {aside}, to be run again")) == (0, True)
+    assert {path.name for path in out.iterdir()} == {record.name, aside}
+
+
 def test_every_field_can_be_overridden(capsys, data):
     from noiseproof.train import Recipe
 

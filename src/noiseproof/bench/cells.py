@@ -113,7 +113,11 @@ class Remaining(Collection[Cell]):
         return len(self.cells) - len(self.done)
 
     def __iter__(self) -> Iterator[Cell]:
-        return (self.cells[i] for i in range(len(self.cells)) if i not in self.done)
+        return (cell for _, cell in self.placed())
+
+    def placed(self) -> Iterator[tuple[int, Cell]]:
+        """Yield the cells with their positions among all cells."""
+        return ((i, self.cells[i]) for i in range(len(self.cells)) if i not in self.done)
 
     def __contains__(self, cell: object) -> bool:
         if not isinstance(cell, Cell):

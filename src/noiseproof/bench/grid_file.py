@@ -26,6 +26,9 @@ FIELDS = (
 )  # fmt: skip
 #: A name for all the grids that begin with it.
 LEADERBOARD = "leaderboard"
+#: Letters of a line of a file: a key is in one line, and tomllib takes the square of the number of
+#: its parts in time, as in a.b.c = 1.
+LONGEST = 12_000
 _NEEDED = ("dataset", "noises", "rows")
 _WORDS: dict[type, str] = {str: "a text", list: "a list"}
 _ITEMS: dict[str, tuple[type, ...]] = {
@@ -75,6 +78,8 @@ def load_grid(name: str | Path) -> Grid:
         raise DataError(f"{path}: {(error.strerror or str(error)).lower()}") from None
     except UnicodeDecodeError:
         raise DataError(f"{path}: not a text file") from None
+    if any(len(line) > LONGEST for line in text.split("\n")):
+        raise ParameterError(f"{path}: a line of more than {LONGEST:,} letters; divide it")
     try:
         return _read(text, path.stem, path.parent)
     except RecursionError:

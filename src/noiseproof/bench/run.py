@@ -37,6 +37,7 @@ def run_grids(
     """
     run = find_engine(engine)
     store.check_writable()
+    store.settle()
     left = cells_left(cells_of(grids, shard), store, settings.save)
     for line in (*store.damaged, *map(str, store.disputes.values())):
         progress.say(line)

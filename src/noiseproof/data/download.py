@@ -1,13 +1,16 @@
 """Downloads, each file checked before it is put in place."""
 
-import errno
-from functools import partial
+import hashlib
+import os
+import time
+import warnings
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
+from noiseproof import files
 from noiseproof.data.checksums import check_all
 from noiseproof.data.places import places
-from noiseproof.errors import DataError
+from noiseproof.errors import DataError, DataWarning
 from noiseproof.extras import need
 from noiseproof.known import File, known
 
@@ -21,7 +24,7 @@ def fetch(
     """Download what is missing of a known data set, each file checked before it is put in place.
 
     A file that is there and right is left alone, so an interrupted fetch goes on where it
-    stopped, file by file.
+    stopped, file by file. One that is wrong is kept beside the right one, as ``*.damaged``.
 
     Args:
         name: a known data set.
@@ -41,58 +44,73 @@ def fetch(
         return [check.path for check in present]
     if entry.page:
         raise DataError(f"{name} must be downloaded by hand, from {entry.page}, into {root}")
-    return [_fetch_file(file, root, progress, retries) for file in entry.files]
+    right = {check.path for check in present if check.state == "ok"}
+    for file in entry.files:
+        if root / file.path not in right:
+            _fetch_file(file, root / file.path, progress, retries)
+    return [root / file.path for file in entry.files]
 
 
-def _fetch_file(file: File, root: Path, progress: bool, retries: int) -> Path:
+def _fetch_file(file: File, target: Path, progress: bool, retries: int) -> None:
+    if os.path.lexists(target):
+        files.check_plain(target)
+    for number in range(retries + 1):
+        time.sleep(number)
+        try:
+            files.write(target, lambda stream: _download(file, target, progress, stream))
+            return
+        except _FailedError:
+            if number == retries:
+                raise
+
+
+class _FailedError(DataError):
+    """A download that may succeed when it is tried again."""
+
+
+def _download(file: File, target: Path, progress: bool, stream: BinaryIO) -> None:
+    """Write what comes into a stream; set aside what has the name that it is for."""
     need("bench", "pooch")
-    import pooch
-
-    target = root / file.path
-    logger = pooch.get_logger()
-    before, logger.disabled = logger.disabled, logger.disabled or not progress
-    store = pooch.create(
-        path=root,
-        base_url="",
-        registry={file.path: f"md5:{file.md5}"},
-        urls={file.path: file.url},
-        retry_if_failed=retries,
-    )
-    try:
-        return Path(store.fetch(file.path, downloader=partial(_download, progress)))
-    except ValueError:
-        raise DataError(
-            f"{file.url}: the checksum of what came is not md5 {file.md5}; "
-            f"try again later, or put the right file at {target}"
-        ) from None
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise DataError(
-            f"cannot fetch {file.url} ({reason}): download it elsewhere and put it at {target}"
-        ) from None
-    finally:
-        logger.disabled = before
-
-
-def _download(progress: bool, url: str, output: str, store: Any) -> None:
-    """Download as pooch does, and stop at more bytes than a data set has."""
     from pooch.downloaders import choose_downloader
+    from requests import RequestException
 
-    with Path(output).open("wb") as stream:
-        choose_downloader(url, progressbar=progress)(url, _Bounded(stream), store)
+    came = _Checked(file.url, target, stream)
+    try:
+        choose_downloader(file.url, progressbar=progress)(file.url, came, None)
+    except RequestException as error:
+        reason = error.strerror or type(error).__name__
+        raise _FailedError(_other_way(file.url, target, reason)) from None
+    if came.digest.hexdigest() != file.md5:
+        raise _FailedError(
+            f"{file.url}: the checksum of what came is not md5 {file.md5}; try again later, or put "
+            f"the right file at {target}"
+        )
+    if os.path.lexists(target):
+        kept = files.set_aside(target)
+        warnings.warn(
+            f"{target} was not the published file, and is {kept.name} now", DataWarning, 2
+        )
 
 
-class _Bounded:
-    """A file that takes no more than :data:`LARGEST` bytes."""
+class _Checked:
+    """A file that takes no more than :data:`LARGEST` bytes, and knows their MD5."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self.stream, self.room = stream, LARGEST
+    def __init__(self, url: str, target: Path, stream: BinaryIO) -> None:
+        self.url, self.target, self.stream, self.room = url, target, stream, LARGEST
+        self.digest = hashlib.md5(usedforsecurity=False)
 
     def write(self, chunk: bytes) -> int:
         self.room -= len(chunk)
         if self.room < 0:
-            raise OSError(errno.EFBIG, f"more than {LARGEST >> 20} MiB came")
+            raise DataError(
+                _other_way(self.url, self.target, f"more than {LARGEST >> 20} MiB came")
+            )
+        self.digest.update(chunk)
         return self.stream.write(chunk)
 
     def flush(self) -> None:
         self.stream.flush()
+
+
+def _other_way(url: str, target: Path, reason: str) -> str:
+    return f"cannot fetch {url} ({reason}): download it elsewhere and put it at {target}"

@@ -5,6 +5,7 @@
     with files.writing(path, content):       a file about another one, which the block replaces
     files.check_folder(path, force)
     with files.replacing(path, force) as f:  a folder: write into ``f``, which becomes ``path``
+    files.set_aside(path)                    a file that is not what it should be: *.damaged
     with files.locked(path, "this run"):     one process at a time; ``files.is_locked`` asks
     files.check_plain(path)                  before a read: no pipe, no device, no folder
     files.mode_of(path)                      what is there, if anything; a bad name is one line
@@ -27,7 +28,7 @@ from noiseproof.files.folder import replacing
 from noiseproof.files.lock import is_locked, locked
 from noiseproof.files.manifest import MANIFEST, not_ours, write_manifest
 from noiseproof.files.part import explained, make_folder
-from noiseproof.files.single import write, writing
+from noiseproof.files.single import set_aside, write, writing
 from noiseproof.files.source import below, check_plain, mode_of
 from noiseproof.files.unchanged import stamp, unchanged
 
@@ -45,6 +46,7 @@ __all__ = [
     "mode_of",
     "not_ours",
     "replacing",
+    "set_aside",
     "stamp",
     "unchanged",
     "write",

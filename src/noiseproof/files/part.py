@@ -10,8 +10,9 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -92,16 +93,24 @@ def alone(path: Path) -> Iterator[None]:
     """Let one process at a time write a file together with what it is about."""
     lock = path.with_name(f"{_prefix(path)}{'0' * 8}.part")  # a leftover is cleaned like any other
     while True:
-        handle = os.open(lock, os.O_RDONLY | os.O_CREAT, 0o666)
+        handle = None
         try:
+            handle = os.open(lock, os.O_RDONLY | os.O_CREAT, 0o666)
             if hold(handle, lock, path):
-                try:
-                    yield
-                finally:
-                    remove(lock)
+                yield
                 return
         finally:
-            release(handle)
+            try:
+                if handle is not None:
+                    release(handle)
+            finally:
+                _in_any_case(lambda: _remove_if_free(lock))
+
+
+def _remove_if_free(lock: Path) -> None:
+    with held_if_free(lock, unsure=True) as free:
+        if free:
+            remove(lock)
 
 
 def _make(path: Path, folder: bool) -> tuple[Path, int]:
@@ -173,10 +182,15 @@ def _leftovers(path: Path, unsure: bool = False) -> Iterator[Path]:
 
 def remove(path: Path) -> None:
     """Remove a part, file or folder, as far as that can be done; a signal meanwhile waits."""
+    _in_any_case(lambda: _remove(path))
+
+
+def _in_any_case(do: Callable[[], None]) -> None:
+    """Do what may be done twice; a signal meanwhile waits."""
     try:
-        _remove(path)
+        do()
     except KeyboardInterrupt:
-        _remove(path)
+        do()
         raise
 
 
@@ -202,10 +216,13 @@ def not_removable(folder: Path) -> Path | None:
 def _may_empty(folder: str) -> bool:
     if not hasattr(os, "geteuid"):  # Windows
         return True
+    facts, me = os.stat(folder), os.geteuid()
+    if facts.st_uid == me:
+        return True
+    if facts.st_mode & stat.S_ISVTX and me != 0:  # each removes only what is their own
+        return False
     effective = os.access in os.supports_effective_ids
-    return os.stat(folder).st_uid == os.geteuid() or os.access(
-        folder, os.W_OK | os.X_OK, effective_ids=effective
-    )
+    return os.access(folder, os.W_OK | os.X_OK, effective_ids=effective)
 
 
 def _loosen(folder: Path) -> None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain, count
 from pathlib import Path
 from typing import BinaryIO
 
@@ -80,3 +81,16 @@ def _put(made: Path, path: Path) -> None:
         os.replace(made, path)  # a file system without hard links
     else:
         remove(made)
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a damaged file to ``*.damaged``, so that nobody reads it again.
+
+    One that was set aside before is kept. Another process may have set this one aside already.
+    """
+    names = chain([path.name], (f"{path.name}.{number}" for number in count(2)))
+    free = (path.with_name(f"{name}.damaged") for name in names)
+    place = next(place for place in free if not os.path.lexists(place))
+    with suppress(FileNotFoundError):
+        path.replace(place)
+    return place

@@ -42,7 +42,7 @@ class TableFeatures:
     @property
     def width(self) -> int:
         """How many features there are."""
-        if any(c.rarity.shape != (len(c.vocabulary),) for c in self._words):
+        if not all(c.is_possible for c in self._words):
             raise ValueError("a rarity for each word")
         return len(self.names)
 

@@ -4,11 +4,18 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 
-from noiseproof.files import locked
+from noiseproof.files import locked, write
 from noiseproof.results.key import experiment_key
 from noiseproof.results.model import save_model
+from noiseproof.results.pack import pack
 from noiseproof.results.record import Record
-from noiseproof.results.run_files import RunFiles, checkpoint_together, lock_file, without_torn
+from noiseproof.results.run_files import (
+    RunFiles,
+    checkpoint_together,
+    lock_file,
+    records_together,
+    without_torn,
+)
 from noiseproof.train import Experiment, Machine
 from noiseproof.train.progress import Watcher
 from noiseproof.train.together import identity_together, run_together
@@ -75,8 +82,8 @@ def complete_together(
     """Return the records of experiments that are trained at once.
 
     Until the records are written there is one checkpoint for all of them, which the same
-    experiments resume from. Where one of them is at work elsewhere, nothing is done:
-    :class:`~noiseproof.errors.LockedError`.
+    experiments resume from. A record that is there is kept. Where one of them is at work elsewhere,
+    nothing is done: :class:`~noiseproof.errors.LockedError`.
 
     Args:
         experiments: of the same data, recipe and seed.
@@ -91,22 +98,32 @@ def complete_together(
     with ExitStack() as locks:
         for one in experiments:
             locks.enter_context(_alone(out, one, machine))
-        found = [own.finished() for own in files]
-        if all(r and _is_whole(r, own, save) for r, own in zip(found, files, strict=True)):
+        there = [own.finished() for own in files]
+        found = [
+            r if r and _is_whole(r, o, save) else None for r, o in zip(there, files, strict=True)
+        ]
+        if all(found):
             return [record for record in found if record]
         trained = without_torn(
             checkpoint, identity, lambda: run_together(experiments, machine, checkpoint, watch)
         )
         records = []
-        with ExitStack() as written:
-            for one, own, (outcome, network) in zip(experiments, files, trained, strict=True):
-                record = Record.of(one, outcome, machine)
-                if save and not outcome.failure:
-                    save_model(own.model, one, network, record)
-                # They appear at the end: without some of them, the others would be another stack,
-                # which begins anew and rounds differently.
-                written.enter_context(record.writing(own.record))
-                records.append(record)
+        for one, own, old, (outcome, network) in zip(
+            experiments, files, found, trained, strict=True
+        ):
+            record = old or Record.of(one, outcome, machine)
+            if save and not old and not outcome.failure:
+                save_model(own.model, one, network, record)
+            records.append(record)
+        # All appear at once: without some of them, the others would be another stack, which begins
+        # anew and rounds differently. Where the machine stops, Store.settle goes on from here.
+        together = records_together(out, identity)
+        if len(records) > 1:
+            write(together, pack((record.to_dict() for record in records), quick=True))
+        for own, old, record in zip(files, found, records, strict=True):
+            if not old:
+                record.write(own.record)
+        together.unlink(missing_ok=True)
         checkpoint.unlink(missing_ok=True)
     return records
 

@@ -31,14 +31,16 @@ def parse_record(text: str | bytes) -> Any:
     return json.loads(text, parse_constant=_refuse)
 
 
-def pack(records: Iterable[Any]) -> bytes:
+def pack(records: Iterable[Any], quick: bool = False) -> bytes:
     """Return the content of a packed file.
 
     Args:
         records: the values of each, as :func:`parse_record` gives them.
+        quick: pack in little time and memory, for a file that is soon removed.
     """
     lines = (json.dumps(values, separators=(",", ":")) + "\n" for values in records)
-    return lzma.compress("".join(lines).encode(), preset=9 | lzma.PRESET_EXTREME)
+    preset = 0 if quick else 9 | lzma.PRESET_EXTREME
+    return lzma.compress("".join(lines).encode(), preset=preset)
 
 
 def unpack(content: bytes) -> Iterator[bytes]:

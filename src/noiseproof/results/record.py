@@ -1,7 +1,6 @@
 """A record: the inputs and the results of one run, in one JSON file."""
 
 import dataclasses
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -164,10 +163,6 @@ class Record:
     def write(self, path: Path) -> None:
         """Write the record: the file is whole or not there."""
         files.write(path, record_text(self.to_dict()))
-
-    def writing(self, path: Path) -> AbstractContextManager[None]:
-        """Write the record, which takes its place after the block, if that succeeds."""
-        return files.writing(path, record_text(self.to_dict()))
 
     @classmethod
     def read(cls, path: Path) -> Self:

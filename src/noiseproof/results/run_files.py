@@ -1,17 +1,17 @@
 """The files of a run: a checkpoint while it runs, then a record and, on request, a model."""
 
 import hashlib
-import os
 import re
+import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, count
 from pathlib import Path
 from typing import TypeVar
 
-from noiseproof.errors import DataError
+from noiseproof.errors import DataError, DataWarning
+from noiseproof.files import set_aside
 from noiseproof.results.key import experiment_place
+from noiseproof.results.pack import SUFFIX
 from noiseproof.results.plain import read_plain
 from noiseproof.results.record import Record
 from noiseproof.train import Experiment
@@ -21,8 +21,9 @@ from noiseproof.train.checkpoint import UnfitError, load_checkpoint
 RECORD_NAME = re.compile(r"-([0-9a-f]{10})\.json$")
 #: Letters of the words before it, at most.
 WORDS = 100
-#: The checkpoints of runs at once, each named by how many they are.
+#: The checkpoints of runs at once, each named by how many they are, and their records.
 AT_ONCE = "*-at-once-*.checkpoint.pt"
+RECORDS_AT_ONCE = f"*-at-once-*{SUFFIX}"
 
 
 @dataclass(frozen=True)
@@ -63,18 +64,21 @@ class RunFiles:
     def finished(self) -> Record | None:
         """Return the record of a finished run, None where it is not finished.
 
-        A file that is not a whole, valid record of this run is set aside: it is not finished.
+        A file that is not a whole, valid record of this run is set aside, with a warning: it is not
+        finished.
         """
         if not self.record.exists():
             return None
         try:
             record = Record.read(self.record)
-        except DataError:
-            record = None
-        if record is None or RunFiles.of(self.out, record) != self:
-            set_aside(self.record)
-            return None
-        return record
+            if RunFiles.of(self.out, record) == self:
+                return record
+            why = f"{self.record}: the record of another run under this name"
+        except DataError as error:
+            why = str(error)
+        place = set_aside(self.record)
+        warnings.warn(f"{why}; set aside as {place.name}, to be run again", DataWarning, 2)
+        return None
 
 
 def is_run_file(path: Path) -> bool:
@@ -109,26 +113,22 @@ def is_named(path: Path, record: Record) -> bool:
 
 def checkpoint_together(out: Path, identity: str) -> Path:
     """Return the checkpoint of runs at once, by what :func:`identity_together` returned."""
+    return out / f"{_name_together(identity)}.checkpoint.pt"
+
+
+def records_together(out: Path, identity: str) -> Path:
+    """Return the packed records of runs at once, which are there while each gets its own file."""
+    return out / f"{_name_together(identity)}{SUFFIX}"
+
+
+def _name_together(identity: str) -> str:
     digits = hashlib.sha256(identity.encode(errors="replace")).hexdigest()
-    return out / f"{_joined(f'{len(identity.split())}-at-once', digits)}.checkpoint.pt"
+    return _joined(f"{len(identity.split())}-at-once", digits)
 
 
 def lock_file(out: Path, key: str) -> Path:
     """Return the lock of the run with a key, under ``out``: who trains it holds it."""
     return out / f".{key[:20]}.lock"
-
-
-def set_aside(path: Path) -> Path:
-    """Rename a damaged file to ``*.damaged``, so that nobody reads it again.
-
-    One that was set aside before is kept. Another process may have set this one aside already.
-    """
-    names = chain([path.name], (f"{path.name}.{number}" for number in count(2)))
-    free = (path.with_name(f"{name}.damaged") for name in names)
-    place = next(place for place in free if not os.path.lexists(place))
-    with suppress(FileNotFoundError):
-        path.replace(place)
-    return place
 
 
 T = TypeVar("T")

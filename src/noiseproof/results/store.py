@@ -17,12 +17,13 @@ from noiseproof.results.record import OtherSchemaError, Record
 from noiseproof.results.run_files import (
     AT_ONCE,
     RECORD_NAME,
+    RECORDS_AT_ONCE,
     RunFiles,
     checkpoint_together,
     is_named,
     is_run_file,
     lock_file,
-    set_aside,
+    records_together,
 )
 from noiseproof.train.checkpoint import whose
 from noiseproof.train.tensors import read_tensors
@@ -176,10 +177,18 @@ class Store:
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self.path)) from None
 
-    def stopped_at_once(self) -> list[int]:
-        """Return how many runs each checkpoint of runs at once is of."""
-        sizes = (path.name.partition("-")[0] for path in self.path.glob(AT_ONCE))
-        return [int(size) for size in sizes if size.isdecimal()]
+    def settle(self) -> None:
+        """Give each record of runs at once its own file, where the machine stopped during that."""
+        for path in self.path.glob(RECORDS_AT_ONCE):
+            records = [found.record for found in self._read_packed(path)]
+            identity = " ".join(record.identity for record in records)
+            if path == records_together(self.path, identity):  # else somebody else's, or damaged
+                for record in records:
+                    own = RunFiles.of(self.path, record)
+                    if own.finished() is None:
+                        record.write(own.record)
+                path.unlink(missing_ok=True)
+                checkpoint_together(self.path, identity).unlink(missing_ok=True)
 
     def tidy(self, more: Iterable[Record] = ()) -> None:
         """Remove checkpoints of runs that have their record.
@@ -234,6 +243,8 @@ class Store:
                     self.damaged.append(f"{path}: record {number}: {error}")
                 except (ValueError, RecursionError):
                     self.damaged.append(f"{path}: record {number}: not a record")
+        except FileNotFoundError:  # its records have files of their own by now
+            return
         except NotPlainError as error:
             self.damaged.append(str(error))
         except DataError as error:
@@ -270,7 +281,7 @@ class Store:
             self.damaged.append(f"{path}: left as it is: {why}")
             return
         with suppress(OSError):  # a store that cannot be written to can still be read
-            path = set_aside(path)
+            path = files.set_aside(path)
         self.damaged.append(f"{path}: damaged, to be run again: {why}")
 
 

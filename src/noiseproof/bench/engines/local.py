@@ -23,9 +23,9 @@ def run(cells: Collection[Cell], store: Store, settings: Settings, progress: Pro
     """
     if not cells:
         return Tally()
-    slots = min(settings.workers or cores(), len(cells))
-    with Processes(slots, store, settings) as crew:
-        return schedule(Stacked(cells, slots, store.stopped_at_once()), crew, progress)
+    workers = settings.workers or cores()
+    with Processes(min(workers, len(cells)), store, settings) as crew:
+        return schedule(Stacked(cells, workers), crew, progress)
 
 
 def cores() -> int:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from noiseproof.bench.cell import Cell
+from noiseproof.bench.cells import Remaining
 
 #: The most cells of a stack: beyond, the weights outgrow the processor's cache.
 MOST = 48
@@ -33,18 +34,16 @@ def cells_in(work: Work) -> tuple[Cell, ...]:
 class Stacked(Collection[Work]):
     """Cells, those that follow each other and can be trained at once in one stack.
 
-    Its length is the number of cells.
+    Its length is the number of cells. Which cells are in one stack follows from their positions
+    among all cells of a command, done or not: after a stop, the same command forms the same stacks.
 
     Args:
         cells: in the order to run them.
         slots: how many stacks are at work at once: no slot shall be left without any.
-        stopped: the sizes of the stacks that were stopped. The first stacks have these sizes, so
-            that the same cells are in one stack again, and resume from its checkpoint.
     """
 
     cells: Collection[Cell]
     slots: int
-    stopped: Collection[int] = ()
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -53,17 +52,18 @@ class Stacked(Collection[Work]):
         return isinstance(work, Cell | Stack) and all(one in self.cells for one in cells_in(work))
 
     def __iter__(self) -> Iterator[Work]:
-        usual = min(MOST, -(-len(self.cells) // self.slots))
-        stopped = [size for size in self.stopped if 1 < size <= MOST]
+        whole = len(self.cells)
+        placed: Iterator[tuple[int, Cell]] = enumerate(self.cells)
+        if isinstance(self.cells, Remaining):
+            whole, placed = len(self.cells.cells), self.cells.placed()
+        most = max(1, min(MOST, -(-whole // self.slots)))
         held: list[Cell] = []
-        for cell in self.cells:
-            most = max(stopped, default=usual)
-            if held and (len(held) == most or not _at_once(held[0], cell)):
+        number = 0
+        for position, cell in placed:
+            if held and (position // most != number or not _at_once(held[0], cell)):
                 yield _work(held)
-                if stopped and len(held) > 1:
-                    # A size that no stack comes to is that of another grid.
-                    stopped.remove(len(held) if len(held) in stopped else most)
                 held = []
+            number = position // most
             held.append(cell)
         if held:
             yield _work(held)

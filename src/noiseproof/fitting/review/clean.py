@@ -21,7 +21,7 @@ from noiseproof.fitting.review.edit_text import edited
 from noiseproof.fitting.review.reviewed import fingerprint
 from noiseproof.prepare.classes import Classes, Codes, encode
 from noiseproof.prepare.formats.reading import Reading
-from noiseproof.prepare.formats.table_files import read_table_file
+from noiseproof.prepare.formats.table_files import parquet_files, read_table_file
 from noiseproof.prepare.read import check_encoding, check_label
 from noiseproof.tables.read import PARQUET, bare_name, parquet_file, table_suffix
 
@@ -121,6 +121,11 @@ def _check_kinds(path: Path, out: Path) -> None:
     if not path.exists():
         raise DataError(f"{path}: no such file")
     if path.is_dir():
+        if parquet_files(path):
+            raise DataError(
+                f"{path}: a folder of Parquet files cannot be written again; save it as one file "
+                "and fit that, or learn from the decisions with `noiseproof fit --reviewed`"
+            )
         if wanted is not None:
             raise ParameterError(f"--out: expected the name of a folder, as {path} is one")
         return

@@ -97,6 +97,12 @@ class Words:
         return cls(name, words, rarity, characters, missing, float(are_figures(texts).mean()))
 
     @property
+    def is_possible(self) -> bool:
+        """Whether each word has a rarity that words can have: at least 1, 45 in 2^63 texts."""
+        r = self.rarity
+        return r.shape == (len(self.vocabulary),) and bool(((r > 0) & (r < 100)).all())
+
+    @property
     def features(self) -> list[str]:
         """The names of its features."""
         return [f"{self.name}: {word}" for word in self.vocabulary]
