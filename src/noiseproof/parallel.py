@@ -20,11 +20,12 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 Result = TypeVar("Result")
-#: BLAS has one setting for all threads of a process. How many of them are inside
-#: :func:`one_thread`, and what the setting of each library was before the first came.
+#: BLAS has one setting for all threads of a process, and so has Python for its warnings. How many
+#: threads are inside :func:`one_thread`, and what these were before the first came.
 _lock = threading.Lock()
 _inside = 0
 _before: list[tuple[Any, int]] = []
+_caught = warnings.catch_warnings()
 #: How many times the thread itself is inside.
 _own = threading.local()
 
@@ -41,14 +42,18 @@ def one_thread() -> Iterator[None]:
     """Limit torch and BLAS to one thread, and restore the caller's setting afterwards.
 
     NumPy's underflows are no errors meanwhile, even where the caller asked for errors: small
-    probabilities become 0, here and in the libraries that are called.
+    probabilities become 0, here and in the libraries that are called. Filters of warnings that
+    scikit-learn sets for the length of a call are left behind by calls in several threads, which
+    end in any order: they are restored too.
     """
-    global _inside
+    global _inside, _caught
     pools = ThreadpoolController()
     with _lock:
         if _inside == 0:
             blas = [each for each in pools.lib_controllers if each.user_api == "blas"]
             _before[:] = [(each, each.get_num_threads()) for each in blas]
+            _caught = warnings.catch_warnings()
+            _caught.__enter__()
         _inside += 1
         _own.inside = _depth() + 1
     try:
@@ -62,6 +67,8 @@ def one_thread() -> Iterator[None]:
             # too many where another one still is.
             for library, number in _before:
                 library.set_num_threads(number if _inside == 0 else 1)
+            if _inside == 0:
+                _caught.__exit__(None, None, None)
             with pools.limit(limits=None):  # else threadpoolctl takes this thread for in charge
                 pass
 
@@ -78,6 +85,7 @@ def _forget_other_threads() -> None:
     if others and _inside == 0:
         for library, number in _before:
             library.set_num_threads(number)
+        _caught.__exit__(None, None, None)
 
 
 if hasattr(os, "register_at_fork"):
@@ -99,7 +107,5 @@ def run(
             ask them to end early.
         at_once: how many run at a time; by default as many as there are cores.
     """
-    # scikit-learn sets warning filters for the length of a call. In several threads these calls
-    # end in any order, and would leave filters behind.
-    with one_thread(), warnings.catch_warnings():
+    with one_thread():
         return threads.each(lambda job: job(), jobs, at_once or cores(), done, stop)

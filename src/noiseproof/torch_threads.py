@@ -31,7 +31,7 @@ def one_torch_thread() -> Iterator[None]:
     with _lock:
         before = torch.get_num_threads()
         if _inside == 0:
-            _later = before
+            _later = _for_later_threads()  # another one inside threadpoolctl's limits
         elif before == 1:  # this thread began while others were inside
             before = _later
         _inside += 1
@@ -45,13 +45,22 @@ def one_torch_thread() -> Iterator[None]:
             _inside -= 1
             torch.set_num_threads(before)
             if before != (later := 1 if _inside else _later):
-                _set_for_later_threads(later)
+                _for_later_threads(later)
 
 
-def _set_for_later_threads(number: int) -> None:
-    thread = threading.Thread(target=torch.set_num_threads, args=(number,))
+def _for_later_threads(number: int | None = None) -> int:
+    """Return torch's number for threads that begin later, after setting it where one is given."""
+    found: list[int] = []
+
+    def look() -> None:
+        if number is not None:
+            torch.set_num_threads(number)
+        found.append(torch.get_num_threads())
+
+    thread = threading.Thread(target=look)
     thread.start()
     thread.join()
+    return found[0]
 
 
 def _forget_other_threads() -> None:
@@ -60,7 +69,7 @@ def _forget_other_threads() -> None:
     _lock = threading.Lock()
     others, _inside = _inside, int(getattr(_own, "inside", False))
     if others and not _inside:
-        _set_for_later_threads(_later)
+        _for_later_threads(_later)
 
 
 if hasattr(os, "register_at_fork"):
