@@ -6,11 +6,11 @@ import sys
 import threading
 import time
 import warnings
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 
 import pytest
 import torch
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from noiseproof import parallel
 from noiseproof.threads import each
@@ -111,6 +111,42 @@ def test_threads_that_begin_later_have_their_own_number(inside, limited):
             assert in_another_thread(torch.get_num_threads) == 2
             assert torch.get_num_threads() == (1 if limited else 2)
         assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("inside", [parallel.one_thread, one_torch_thread])
+def test_an_interruption_leaves_the_callers_settings_alone(inside):
+    def settings():
+        found = [pool["num_threads"] for pool in threadpool_info()]
+        return torch.get_num_threads(), in_another_thread(torch.get_num_threads), found
+
+    def interrupt(frame, event, argument):
+        nonlocal left  # Python hears signals where a function begins and after calls of C
+        if event in ("call", "c_return") and frame.f_globals["__name__"].startswith("noiseproof."):
+            left -= 1
+            if left == 0:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+    before, at, left = torch.get_num_threads(), 0, 0
+    torch.set_num_threads(2)
+    try:
+        expected = settings()
+        while left == 0:
+            at += 1
+            left = at
+            with suppress(KeyboardInterrupt):
+                sys.setprofile(interrupt)
+                try:
+                    with inside():
+                        pass
+                finally:
+                    sys.setprofile(None)
+            with inside():
+                assert in_another_thread(torch.get_num_threads) == 1
+            assert settings() == expected, at
+        assert at > 10
     finally:
         torch.set_num_threads(before)
 
