@@ -27,7 +27,7 @@ def to_array(values: Any) -> NDArray[Any]:
     """
     if isinstance(values, Tensor):
         try:
-            return of_tensor("it", values)
+            return of_tensor("values", values)
         except ShapeError as error:
             raise NoiseError(str(error)) from None
     if np.ma.is_masked(values):
