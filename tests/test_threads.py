@@ -5,11 +5,16 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
+from contextlib import nullcontext, suppress
 
 import pytest
+import torch
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from noiseproof import parallel
 from noiseproof.threads import each
+from noiseproof.torch_threads import one_torch_thread
 
 #: Raises KeyboardInterrupt at each step of the main thread in turn, as a signal may.
 INTERRUPT = """
@@ -84,6 +89,85 @@ def test_jobs_that_raise_an_interruption_are_heard():
 
     with pytest.raises(KeyboardInterrupt):
         parallel.run([interrupted])
+
+
+def in_another_thread(function):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(function()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+@pytest.mark.parametrize("limited", [True, False])
+@pytest.mark.parametrize("inside", [parallel.one_thread, one_torch_thread])
+def test_threads_that_begin_later_have_their_own_number(inside, limited):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with threadpool_limits(1) if limited else nullcontext():  # of this thread alone
+            with inside():
+                assert in_another_thread(torch.get_num_threads) == 1
+            assert in_another_thread(torch.get_num_threads) == 2
+            assert torch.get_num_threads() == (1 if limited else 2)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("inside", [parallel.one_thread, one_torch_thread])
+def test_an_interruption_leaves_the_callers_settings_alone(inside):
+    def settings():
+        found = [pool["num_threads"] for pool in threadpool_info()]
+        return torch.get_num_threads(), in_another_thread(torch.get_num_threads), found
+
+    def interrupt(frame, event, argument):
+        nonlocal left  # Python hears signals where a function begins and after calls of C
+        if event in ("call", "c_return") and frame.f_globals["__name__"].startswith("noiseproof."):
+            left -= 1
+            if left == 0:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+    before, at, left = torch.get_num_threads(), 0, 0
+    torch.set_num_threads(2)
+    try:
+        expected = settings()
+        while left == 0:
+            at += 1
+            left = at
+            with suppress(KeyboardInterrupt):
+                sys.setprofile(interrupt)
+                try:
+                    with inside():
+                        pass
+                finally:
+                    sys.setprofile(None)
+            with inside():
+                assert in_another_thread(torch.get_num_threads) == 1
+            assert settings() == expected, at
+        assert at > 10
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_filters_of_warnings_that_threads_leave_behind_are_forgotten():
+    def work(inside, leave):
+        with parallel.one_thread(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            inside.set()
+            leave.wait(60)
+
+    before = list(warnings.filters)
+    events = [(threading.Event(), threading.Event()) for _ in range(2)]
+    workers = [threading.Thread(target=work, args=pair) for pair in events]
+    for worker, (inside, _) in zip(workers, events, strict=True):
+        worker.start()
+        inside.wait(60)
+    for worker, (_, leave) in zip(workers, events, strict=True):  # the first to come leaves first
+        leave.set()
+        worker.join()
+    assert list(warnings.filters) == before
 
 
 #: A process that forks: a child waits for ever for threads of torch's that its parent began.

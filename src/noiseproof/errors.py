@@ -23,7 +23,6 @@ labels that may belong to other rows, scores that may be probabilities, or data 
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 #: Letters of a message at most: what was given may be longer than a screen.
@@ -111,6 +110,8 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     >>> did_you_mean("nonsense", ["AGCE", "AUL"])
     '; known: AGCE, AUL'
     """
+    from difflib import get_close_matches  # few mistakes are made, and every command waits for it
+
     known = sorted(known)
     folded = {name.casefold(): name for name in known}
     near = get_close_matches(str(word).casefold(), folded, n=1)

@@ -20,12 +20,13 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 Result = TypeVar("Result")
-#: BLAS has one setting for all threads of a process. How many of them are inside
-#: :func:`one_thread`, and what the setting of each library was before the first came.
+#: BLAS has one setting for all threads of a process, and so has Python for its warnings. A token
+#: for each time that a thread is inside :func:`one_thread`, and what these were before the first.
 _lock = threading.Lock()
-_inside = 0
+_inside: frozenset[object] = frozenset()
 _before: list[tuple[Any, int]] = []
-#: How many times the thread itself is inside.
+_caught = warnings.catch_warnings()
+#: The tokens of the thread itself.
 _own = threading.local()
 
 
@@ -41,43 +42,61 @@ def one_thread() -> Iterator[None]:
     """Limit torch and BLAS to one thread, and restore the caller's setting afterwards.
 
     NumPy's underflows are no errors meanwhile, even where the caller asked for errors: small
-    probabilities become 0, here and in the libraries that are called.
+    probabilities become 0, here and in the libraries that are called. Filters of warnings that
+    scikit-learn sets for the length of a call are left behind by calls in several threads, which
+    end in any order: they are restored too.
     """
-    global _inside
-    pools = ThreadpoolController()
-    with _lock:
-        if _inside == 0:
-            blas = [each for each in pools.lib_controllers if each.user_api == "blas"]
-            _before[:] = [(each, each.get_num_threads()) for each in blas]
-        _inside += 1
-        _own.inside = _depth() + 1
+    global _inside, _caught
+    pools, own, token, came = ThreadpoolController(), _tokens(), object(), False
     try:
+        with _lock:
+            if not _inside:
+                blas = [each for each in pools.lib_controllers if each.user_api == "blas"]
+                _before[:] = [(each, each.get_num_threads()) for each in blas]
+                _caught = warnings.catch_warnings()
+                _caught.__enter__()
+            # A signal is heard at calls, of which there is none here: all of this, or nothing.
+            _inside, came, _own.tokens = _inside | {token}, True, own | {token}
         with one_torch_thread(), pools.limit(limits=1), np.errstate(under="ignore"):
             yield
     finally:
-        with _lock:
-            _inside -= 1
-            _own.inside = _depth() - 1
-            # The limit restored what it had found: 1 where another thread was inside already, and
-            # too many where another one still is.
-            for library, number in _before:
-                library.set_num_threads(number if _inside == 0 else 1)
-            with pools.limit(limits=None):  # else threadpoolctl takes this thread for in charge
-                pass
+        if came:
+            try:
+                _leave(token, pools)
+            except BaseException:  # a signal is no reason to stop halfway
+                _leave(token, pools)
+                raise
 
 
-def _depth() -> int:
-    return getattr(_own, "inside", 0)
+def _leave(token: object, pools: ThreadpoolController) -> None:
+    """Restore what the limit of this thread leaves wrong; again makes no difference."""
+    global _inside
+    _own.tokens = _tokens() - {token}
+    with _lock:
+        _inside = _inside - {token}
+        # The limit restored what it had found: 1 where another thread was inside already, and
+        # too many where another one still is.
+        for library, number in _before:
+            library.set_num_threads(1 if _inside else number)
+        if not _inside:
+            _caught.__exit__(None, None, None)
+        with pools.limit(limits=None):  # else threadpoolctl takes this thread for in charge
+            pass
+
+
+def _tokens() -> frozenset[object]:
+    return getattr(_own, "tokens", frozenset())
 
 
 def _forget_other_threads() -> None:
     """Leave, in a forked child, for the threads that the parent alone still has."""
     global _lock, _inside
     _lock = threading.Lock()
-    others, _inside = _inside - _depth(), _depth()
-    if others and _inside == 0:
+    others, _inside = _inside - _tokens(), _tokens()
+    if others and not _inside:
         for library, number in _before:
             library.set_num_threads(number)
+        _caught.__exit__(None, None, None)
 
 
 if hasattr(os, "register_at_fork"):
@@ -99,7 +118,5 @@ def run(
             ask them to end early.
         at_once: how many run at a time; by default as many as there are cores.
     """
-    # scikit-learn sets warning filters for the length of a call. In several threads these calls
-    # end in any order, and would leave filters behind.
-    with one_thread(), warnings.catch_warnings():
+    with one_thread():
         return threads.each(lambda job: job(), jobs, at_once or cores(), done, stop)

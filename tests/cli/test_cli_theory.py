@@ -175,6 +175,25 @@ command()
     assert found.stderr in ("noiseproof: interrupted\n", "noiseproof: terminated\n")
 
 
+@pytest.mark.parametrize("module", ["tempfile", "noiseproof.shown", "typer"])
+def test_an_interruption_while_the_command_line_is_imported_is_heard(module):
+    program = f"""
+import os, runpy, signal, sys
+import noiseproof
+def hook(event, arguments):
+    if event == "import" and arguments[0] == {module!r}:
+        os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(hook)
+sys.argv = ["noiseproof", "--version"]
+runpy.run_module("noiseproof", run_name="__main__")
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    assert (found.returncode, found.stderr) == (130, "noiseproof: interrupted\n")
+
+
 def test_a_matrix_says_itself_how_many_classes_there_are(capsys, tmp_path):
     (tmp_path / "T.csv").write_text("0.8,0.1,0.1\n0,1,0\n0.2,0.2,0.6\n")
     code, out, err = run(capsys, "audit", "MAE", "--noise", f"matrix:{tmp_path / 'T.csv'}")

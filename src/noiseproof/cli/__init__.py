@@ -1,21 +1,26 @@
 """The command line: parse, call, print. What it prints is made elsewhere."""
 
-import _thread
-import io
-import os
-import re
-import signal
 import sys
-import tempfile
-import threading
-import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import NoReturn
 
-from noiseproof.errors import NoiseproofError
-from noiseproof.extras import need
-from noiseproof.shown import printable
+try:
+    import _thread
+    import io
+    import os
+    import re
+    import signal
+    import tempfile
+    import threading
+    import traceback
+    from collections.abc import Iterator
+    from contextlib import contextmanager, suppress
+    from typing import NoReturn
+
+    from noiseproof.errors import NoiseproofError
+    from noiseproof.extras import need
+    from noiseproof.shown import printable
+except KeyboardInterrupt:  # before there is anybody to hear it
+    print("noiseproof: interrupted", file=sys.stderr)
+    raise SystemExit(130) from None
 
 #: 128 and the number of the signal, as shells have it.
 INTERRUPTED, TERMINATED = 130, 143

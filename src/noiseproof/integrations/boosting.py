@@ -29,6 +29,7 @@ from noiseproof.losses import Loss
 from noiseproof.losses.derivatives import as_array
 from noiseproof.losses.expression import as_loss
 from noiseproof.losses.newton import as_scores, newton, two_columns
+from noiseproof.losses.parameter import check_flag
 
 Scores = NDArray[np.floating[Any]]
 _PROBABILITIES = (
@@ -73,7 +74,7 @@ def lightgbm_metric(
         probabilities: whether the objective is one of LightGBM's own, with which metrics are
             given probabilities instead of raw scores.
     """
-    return partial(_metric_of_lightgbm, as_loss(loss), probabilities)
+    return partial(_metric_of_lightgbm, as_loss(loss), check_flag("probabilities", probabilities))
 
 
 def xgboost_metric(
@@ -88,7 +89,7 @@ def xgboost_metric(
         probabilities: whether the objective is one of XGBoost's own, with which metrics are
             given probabilities instead of raw scores.
     """
-    return partial(_metric_of_xgboost, as_loss(loss), probabilities)
+    return partial(_metric_of_xgboost, as_loss(loss), check_flag("probabilities", probabilities))
 
 
 def mean_loss(loss: str | Loss, *, probabilities: bool = False) -> Callable[..., float]:
@@ -101,7 +102,7 @@ def mean_loss(loss: str | Loss, *, probabilities: bool = False) -> Callable[...,
         probabilities: whether it is given probabilities instead of raw scores, as by XGBClassifier
             with an objective of XGBoost's own.
     """
-    mean = partial(_mean, as_loss(loss), probabilities)
+    mean = partial(_mean, as_loss(loss), check_flag("probabilities", probabilities))
     mean.__name__ = "mean_loss"  # type: ignore[attr-defined]  # which XGBClassifier shows
     return mean
 

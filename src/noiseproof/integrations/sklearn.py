@@ -28,7 +28,7 @@ from noiseproof.learn.treat import PLAIN
 from noiseproof.losses import Loss, WeightedSum
 from noiseproof.losses.expression import as_loss
 from noiseproof.losses.own import is_same
-from noiseproof.losses.parameter import Interval, checked
+from noiseproof.losses.parameter import Interval, checked, is_whole
 from noiseproof.noise.labels import to_array
 from noiseproof.parallel import one_thread
 from noiseproof.prepare.classes import Codes
@@ -196,7 +196,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return registry[self.learner]
 
     def _seed(self) -> int:
-        if isinstance(self.random_state, (int, np.integer)):
+        if is_whole(self.random_state):
             if self.random_state < 0:
                 raise ParameterError(f"expected random_state >= 0, got {self.random_state}")
             return int(self.random_state)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from noiseproof.errors import ParameterError, ShapeError, TargetError
 from noiseproof.losses import Loss, linear_loss
 from noiseproof.losses.expression import as_loss
-from noiseproof.losses.parameter import as_number
+from noiseproof.losses.parameter import as_number, check_flag
 from noiseproof.losses.targets import check_dense, not_a_tensor
 
 #: In the names of outputs of transformers: their scores belong to the token that they stand at.
@@ -43,6 +43,7 @@ def compute_loss(
         tensor(1.0986)
     """
     made = as_loss(loss)
+    shift = None if shift is None else check_flag("shift", shift)
     if made.ignore_index != -100:
         raise ParameterError(
             f"ignore_index={made.ignore_index}: the Trainer counts every label except -100; label "

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from torch import nn
 
 from noiseproof.errors import NoiseproofError, ParameterError
-from noiseproof.losses.parameter import Interval, checked
+from noiseproof.losses.parameter import Interval, check_flag, checked
 from noiseproof.losses.targets import check_class_weights
 
 #: The options of ``nn.CrossEntropyLoss`` and their defaults; they are not part of the text.
@@ -87,8 +87,8 @@ class Declared:
     def checked(self, name: str, given: Any) -> Any:
         """Return what was given for a parameter or option, in its type, or say what is wrong."""
         kind, domain = self.parameter_types().get(name), self.domains().get(name)
-        if kind is bool and not isinstance(given, bool):
-            raise ParameterError(f"expected `{name}` to be True or False, got {given!r}")
+        if kind is bool:
+            return check_flag(name, given)
         if domain is not None:
             number = checked(name, given, domain)
             if kind is int and not number.is_integer():

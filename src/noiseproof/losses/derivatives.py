@@ -9,6 +9,7 @@ from torch import Tensor
 
 from noiseproof.errors import ParameterError, ShapeError
 from noiseproof.kernels import FLOATS
+from noiseproof.losses.arrays import of_tensor
 from noiseproof.losses.targets import (
     check_dense,
     check_probabilities,
@@ -124,11 +125,15 @@ def mixture(loss: "Loss", z: Tensor, y: Tensor) -> Tensor:
 
 def as_array(name: str, given: Any) -> NDArray[Any]:
     """Return what was given as an array of numbers, or say that it is none."""
+    if np.ma.is_masked(given):
+        raise ShapeError(f"expected {name} without masked values: leave out their rows")
     try:
-        array = np.asarray(given)
+        array = of_tensor(name, given) if isinstance(given, Tensor) else np.asarray(given)
+    except ShapeError:
+        raise
     except ValueError:
         got = "rows of different lengths"
-    except (TypeError, RuntimeError) as error:  # a tensor that is sparse or to be learnt
+    except (TypeError, RuntimeError) as error:  # of a list of tensors, say
         got = f"{type(given).__name__}: {error}"
     else:
         if array.dtype.kind in "fiub":

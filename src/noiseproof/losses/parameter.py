@@ -5,6 +5,8 @@ import math
 from dataclasses import MISSING, dataclass
 from typing import Any
 
+import numpy as np
+import torch
 from torch import Tensor
 
 from noiseproof.errors import ParameterError
@@ -69,7 +71,7 @@ def checked(name: str, number: Any, domain: Interval) -> float:
 
 def as_number(name: str, number: Any) -> float:
     """Return ``number`` as a float, or say that it is none."""
-    if isinstance(number, bool | str | bytes):
+    if _is_no_number(number):
         raise ParameterError(f"expected `{name}` to be a number, got {number!r}")
     if isinstance(number, Tensor) and number.requires_grad:
         raise ParameterError(f"expected `{name}` to be a number, got a tensor that is to be learnt")
@@ -78,6 +80,31 @@ def as_number(name: str, number: Any) -> float:
     except (TypeError, ValueError, RuntimeError, OverflowError):
         said = "one too large" if isinstance(number, int) else repr(number)
         raise ParameterError(f"expected `{name}` to be a number, got {said}") from None
+
+
+def _is_no_number(given: Any) -> bool:
+    """Whether ``float`` would make a number of what is none, or half of one that is complex."""
+    if isinstance(given, Tensor):
+        return given.dtype == torch.bool or given.is_complex()
+    if isinstance(given, np.ndarray | np.generic):
+        return given.dtype.kind not in "fiuO"
+    return isinstance(given, bool | str | bytes)
+
+
+def is_whole(given: Any) -> bool:
+    """Whether it is an integer; to numpy times are integers too, and to Python truths.
+
+    >>> is_whole(np.int64(3)), is_whole(np.timedelta64(3)), is_whole(True)
+    (True, False, False)
+    """
+    return isinstance(given, int | np.integer) and not isinstance(given, bool | np.timedelta64)
+
+
+def check_flag(name: str, given: Any) -> bool:
+    """Return True or False, or say that it is neither: any text would count as True."""
+    if not isinstance(given, bool | np.bool_):
+        raise ParameterError(f"expected `{name}` to be True or False, got {given!r}")
+    return bool(given)
 
 
 def check_float32(loss: object, number: float) -> None:

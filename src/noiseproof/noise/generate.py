@@ -6,10 +6,12 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from noiseproof.errors import NoiseError, did_you_mean
+from noiseproof.errors import NoiseError, ParameterError, did_you_mean
 from noiseproof.known import KNOWN
 from noiseproof.known.groups import next_in_group
-from noiseproof.noise.labels import check_classes, is_listing
+from noiseproof.losses.parameter import as_number, is_whole
+from noiseproof.noise.labels import check_classes, is_listing, to_array
+from noiseproof.noise.named import in_order
 from noiseproof.noise.transition import TransitionMatrix
 
 Variant = Literal["corrected", "released"]
@@ -81,7 +83,7 @@ def superclass(
         groups, names = entry.groups, names or entry.classes
     if not is_listing(groups):
         raise NoiseError(f"expected the super-class of each class, got {groups!r}")
-    groups = tuple(groups)
+    groups = to_array(in_order(groups, names)).tolist()
     if K not in (None, len(groups)):
         raise NoiseError(f"super-classes of {len(groups)} classes, not {K}")
     ring = next_in_group(tuple(map(str, groups)))
@@ -136,10 +138,10 @@ def check_rate(rate: float) -> float:
     noiseproof.errors.NoiseError: expected a rate from 0 to 1, got 1.4
     """
     try:
-        value = float(rate)
-    except (TypeError, ValueError, RuntimeError, OverflowError):
+        value = as_number("rate", rate)
+    except ParameterError:
         value = math.nan
-    if isinstance(rate, bool) or not 0 <= value <= 1:
+    if not 0 <= value <= 1:
         raise NoiseError(f"expected a rate from 0 to 1, got {rate!r}")
     return abs(value)  # turns -0 into 0, which is written without a sign
 
@@ -154,9 +156,9 @@ def split_classes(
     """
     if classes is None:
         return None, None
-    if isinstance(classes, int | np.integer):
+    if isinstance(classes, int | np.integer) and is_whole(classes):
         return int(classes), None
-    if not is_listing(classes):
+    if isinstance(classes, int | np.integer) or not is_listing(classes):
         raise NoiseError(f"expected the number of classes or their names, got {classes!r}")
     if np.ma.is_masked(classes):
         raise NoiseError("expected the names of the classes, got masked ones")
@@ -207,7 +209,7 @@ def _numbered(
                 hint = did_you_mean(word, number) if number else "; give their names as classes"
                 raise NoiseError(f"no class is called {word!r}{hint}")
             return number[word]
-        if not isinstance(word, int | np.integer):
+        if not is_whole(word):
             raise NoiseError(f"expected classes by number or by name, got {word!r}")
         return int(word)
 

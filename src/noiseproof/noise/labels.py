@@ -9,7 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from noiseproof.errors import NoiseError, TargetError
+from noiseproof.errors import NoiseError, ShapeError, TargetError
+from noiseproof.losses.arrays import of_tensor
+from noiseproof.losses.parameter import is_whole
 
 Labels = TypeVar("Labels", NDArray[Any], Tensor)
 Integers = NDArray[np.int64]
@@ -24,11 +26,10 @@ def to_array(values: Any) -> NDArray[Any]:
     array([1., 1.], dtype=float32)
     """
     if isinstance(values, Tensor):
-        if values.is_meta or values.is_nested or values.layout is not torch.strided:
-            kind = "on the meta device" if values.is_meta else "of another layout"
-            raise NoiseError(f"expected a dense tensor of numbers, got one {kind}")
-        values = values.detach().cpu()
-        return np.asarray(values.float() if values.dtype == torch.bfloat16 else values)
+        try:
+            return of_tensor("values", values)
+        except ShapeError as error:
+            raise NoiseError(str(error)) from None
     if np.ma.is_masked(values):
         count = int(np.ma.getmaskarray(values).sum())
         raise NoiseError(f"expected no masked values, got {count:,}; leave out their rows")
@@ -96,7 +97,7 @@ def check_classes(K: int) -> int:
     Traceback (most recent call last):
     noiseproof.errors.NoiseError: expected 2 to 25,000 classes, got 1,000,000,000
     """
-    if isinstance(K, bool) or not isinstance(K, int | np.integer):
+    if not is_whole(K):
         raise NoiseError(f"expected the number of classes, got {K!r}")
     if K < 2:
         raise NoiseError(f"expected at least 2 classes, got {K}")

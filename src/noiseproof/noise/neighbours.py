@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from noiseproof.errors import NoiseError, ParameterError
+from noiseproof.losses.parameter import is_whole
 from noiseproof.noise.labels import Integers, as_numbers, to_array
 from noiseproof.noise.matrix import Doubles
 from noiseproof.noise.predicted import LEAST, floors, log_probabilities, log_votes
@@ -34,7 +35,7 @@ def nearest(features: Any, k: int = 10, metric: str = "cosine") -> Integers:
         raise NoiseError("expected features to be finite numbers")
     if not isinstance(metric, str) or metric not in ("cosine", "euclidean"):
         raise ParameterError(f'expected metric "cosine" or "euclidean", got {metric!r}')
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+    if not is_whole(k) or k < 1:
         raise ParameterError(f"expected k >= 1, got {k!r}")
     # Neither unit nor origin of the features, nor a row far from all others, may drown distances in
     # rounding; and sums depend on how an array lies in memory.

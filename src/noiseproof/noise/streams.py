@@ -33,5 +33,5 @@ def stream(seed: int, name: str) -> np.random.Generator:
         raise ParameterError(f"expected seed >= 0, got {entropy}")
     if not isinstance(name, str):
         raise ParameterError(f"expected the name of a stream, got {name!r}")
-    key = struct.unpack("<4I", hashlib.sha256(name.encode()).digest()[:16])
+    key = struct.unpack("<4I", hashlib.sha256(name.encode(errors="surrogatepass")).digest()[:16])
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy, spawn_key=key)))

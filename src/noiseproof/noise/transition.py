@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from noiseproof.errors import NoiseError
+from noiseproof.losses.parameter import as_number, is_whole
 from noiseproof.noise import sampling
 from noiseproof.noise.corruption import Corruption, receipt
 from noiseproof.noise.labels import Labels, as_labels, is_listing, to_array
@@ -62,6 +63,8 @@ class TransitionMatrix:
         checked = check_matrix(matrix)
         if classes is not None and not is_listing(classes):
             raise NoiseError(f"expected the names of the classes, got {classes!r}")
+        if np.ma.is_masked(classes):
+            raise NoiseError("expected the names of the classes, got masked ones")
         names = None if classes is None else tuple(str(name) for name in classes)
         if names is not None and len(names) != len(checked):
             raise NoiseError(f"{len(names)} class names for a matrix of {len(checked)} classes")
@@ -100,9 +103,8 @@ class TransitionMatrix:
         >>> TransitionMatrix([[0.75, 0.25], [0.25, 0.75]]).rate_under([3, 1])
         0.25
         """
-        prior = in_order(prior, self.classes, len(self))
+        weights = to_array(in_order(prior, self.classes, len(self)))
         try:
-            weights = to_array(prior)
             weights = np.empty(0) if weights.dtype.kind == "c" else weights.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
             weights = np.empty(0)
@@ -118,7 +120,7 @@ class TransitionMatrix:
         >>> TransitionMatrix([[0.6, 0.3, 0.1], [0, 1, 0], [0.2, 0.3, 0.5]]).strongest_confusion(2)
         1
         """
-        if not isinstance(i, int | np.integer) or not 0 <= i < len(self):
+        if not is_whole(i) or not 0 <= i < len(self):
             raise NoiseError(f"expected a class from 0 to {len(self) - 1}, got {i!r}")
         row = off_diagonal(self.matrix)[i]
         return int(row.argmax()) if row.any() else None
@@ -132,10 +134,9 @@ class TransitionMatrix:
         >>> TransitionMatrix([[0.4, 0.5, 0.1], [0, 1, 0], [0.2, 0.3, 0.5]]).confusions()
         [Confusion(true=0, given=1, level=0.8)]
         """
-        if not isinstance(at_most, int | float | np.number):
-            raise NoiseError(f"expected `at_most` to be a number, got {at_most!r}")
-        if isinstance(at_most, int):  # which may be larger than any float
-            at_most = min(at_most, 2**1023)
+        if is_whole(at_most):  # which may be beyond any float
+            at_most = max(min(at_most, 2**1023), -(2**1023))
+        at_most = as_number("at_most", at_most)
         listed = []
         for i in np.flatnonzero(self.clean_levels <= at_most):
             level = ratio(self.matrix[i, i], self.matrix[i])

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Iterator
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from noiseproof.errors import TheoryError
 from noiseproof.losses import AMSE, Loss, Normalized, WeightedSum
+from noiseproof.losses.parameter import is_whole
 from noiseproof.theory.interval import (
     ZERO,
     as_loss,
@@ -194,7 +194,7 @@ def is_bounded(loss: Loss, classes: int) -> bool:
 
 def at_least_two(classes: int) -> int:
     """Return the number of classes, or say that it is none."""
-    if isinstance(classes, bool) or not isinstance(classes, int | np.integer) or classes < 2:
+    if not is_whole(classes) or classes < 2:
         raise TheoryError(f"expected `classes` >= 2, got {classes!r}")
     if classes > MOST_CLASSES:
         raise TheoryError(f"expected at most {MOST_CLASSES:,} classes, got {classes:,}")

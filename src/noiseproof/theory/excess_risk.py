@@ -3,12 +3,12 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss
+from noiseproof.losses.parameter import is_whole
 from noiseproof.theory.calibration import conditional_risk, conditional_risks
 from noiseproof.theory.interval import as_pointwise, ends
 from noiseproof.theory.surroundings import undisturbed
@@ -80,9 +80,9 @@ def check_excess_risk(loss: Loss | str, problems: int = 1000, seed: int = 0) -> 
         Theorem 2.
     """
     loss = as_pointwise(loss, "the excess-risk bound")
-    if not _is_whole(problems) or not 1 <= problems <= _MOST:
+    if not is_whole(problems) or not 1 <= problems <= _MOST:
         raise TheoryError(f"expected 1 to {_MOST:,} `problems`, got {problems!r}")
-    if not _is_whole(seed) or not 0 <= seed < 2**64:
+    if not is_whole(seed) or not 0 <= seed < 2**64:
         raise TheoryError(f"expected `seed` to be a whole number from 0 to 2**64 - 1, got {seed!r}")
     constant = excess_risk_constant(loss)
     generator = torch.Generator().manual_seed(int(seed))
@@ -110,7 +110,3 @@ def check_excess_risk(loss: Loss | str, problems: int = 1000, seed: int = 0) -> 
         violations=int(violated.sum()),
         holds=not bool(violated.any()),
     )
-
-
-def _is_whole(number: object) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool)

@@ -10,6 +10,7 @@ from torch.nn.functional import logsigmoid
 
 from noiseproof.errors import ParameterError
 from noiseproof.losses import Loss, Pointwise, WeightedSum
+from noiseproof.losses.parameter import check_flag
 from noiseproof.theory.interval import (
     DEEP,
     as_pointwise,
@@ -58,7 +59,7 @@ def numeric_asymmetry_ratio(loss: Loss | str, strict: bool = False) -> float:
     Reference:
         Definition 3.
     """
-    loss = as_pointwise(loss, "the asymmetry ratio")
+    strict, loss = check_flag("strict", strict), as_pointwise(loss, "the asymmetry ratio")
     check_decreasing(loss)
     at_zero = log_slope_at_zero(loss)
     if at_zero == math.inf:

@@ -1,8 +1,9 @@
 """The asymmetry ratio of any loss that has one: in closed form, measured, or bounded."""
 
-from noiseproof.errors import ParameterError, TheoryError
+from noiseproof.errors import TheoryError
 from noiseproof.losses import Loss, Pointwise, WeightedSum
 from noiseproof.losses.combine import weighted_sum
+from noiseproof.losses.parameter import check_flag
 from noiseproof.theory.conditions import is_completely_asymmetric, is_symmetric
 from noiseproof.theory.interval import as_loss, as_pointwise, is_pointwise
 from noiseproof.theory.mass import pointwise_ratio
@@ -41,9 +42,7 @@ def asymmetry_ratio(loss: Loss | str, strict: bool = False) -> float:
         Definition 3, Theorems 5 and 6.
     """
     loss = as_loss(loss)
-    if not isinstance(strict, bool):
-        raise ParameterError(f"expected strict to be True or False, got {strict!r}")
-    if strict:
+    if check_flag("strict", strict):
         return pointwise_ratio(as_pointwise(loss, "the strict asymmetry ratio"), strict)
     terms, pointwise = split(loss)
     for term in terms:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from noiseproof.errors import TheoryError
+from noiseproof.errors import NoiseError, TheoryError
 from noiseproof.losses import Loss
+from noiseproof.noise.labels import as_numbers, to_array
 from noiseproof.noise.named import in_order
 from noiseproof.theory.descent import adam, newton
 from noiseproof.theory.interval import as_loss, losses_at
@@ -86,10 +87,12 @@ def as_weights(weights: Weights) -> Tensor:
     """
     weights = in_order(weights)
     try:
-        values = weights.tolist() if isinstance(weights, Tensor) else weights
-        w = torch.from_numpy(np.array(values, dtype=np.float64))
-    except (TypeError, ValueError, RuntimeError, OverflowError):
-        raise TheoryError(f"expected a weight for each class, got {weights!r}") from None
+        array = as_numbers(to_array(weights))
+    except (NoiseError, TypeError, RuntimeError) as error:
+        raise TheoryError(f"expected a weight for each class: {error}") from None
+    if array.dtype.kind not in "fiub":
+        raise TheoryError(f"expected a weight for each class, got {weights!r}")
+    w = torch.from_numpy(array.astype(np.float64))
     if w.ndim != 1 or len(w) < 2:
         raise TheoryError(f"expected weights of two classes or more, got shape {tuple(w.shape)}")
     if not w.isfinite().all() or (w < 0).any():

@@ -1,0 +1,28 @@
+"""Tensors as numpy arrays: the same numbers, whatever type and form they have in torch."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from noiseproof.errors import ShapeError
+
+#: The floating types that numpy has too.
+_KNOWN = (torch.float64, torch.float32, torch.float16)
+
+
+def of_tensor(name: str, given: Tensor) -> NDArray[Any]:
+    """Return a tensor on any device as an array, or say that it holds no numbers one by one.
+
+    >>> of_tensor("x", torch.ones(2, dtype=torch.bfloat16, requires_grad=True))
+    array([1., 1.], dtype=float32)
+    """
+    plain = not (given.is_nested or given.is_quantized) and given.layout is torch.strided
+    if given.is_meta or not plain:
+        kind = "on the meta device" if given.is_meta else "of another layout"
+        raise ShapeError(f"expected {name} as a dense tensor of numbers, got one {kind}")
+    given = given.detach().cpu().resolve_neg().resolve_conj()
+    known = not given.is_floating_point() or given.dtype in _KNOWN
+    return np.asarray(given if known else given.float())
