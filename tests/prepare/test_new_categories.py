@@ -64,3 +64,12 @@ def test_many_columns_of_many_categories_share_the_room():
     frame = pd.DataFrame({f"c{at}": rng.permutation(np.repeat(np.arange(300), 12)) for at in "abc"})
     features = learn_features(Samples("t", frame.astype(str) + "x"), (), 0, Notes())
     assert [len(column.values) for column in features.columns] == [300, 300, 50]
+
+
+def test_the_order_of_rows_does_not_choose_among_equally_frequent_categories():
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(80), 3)  # 50 have a feature
+    names = [
+        learn_features(table(rng.permutation(codes), rng), (), 0, Notes()).names for _ in range(3)
+    ]
+    assert names[0] == names[1] == names[2]

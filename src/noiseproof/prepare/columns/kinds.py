@@ -262,9 +262,10 @@ def as_read(column: Any) -> Any:
 def _category(
     name: str, texts: list[str], counts: NDArray[np.int64], rows: int, notes: Notes, room: int
 ) -> Category:
-    order = np.argsort(-counts, kind="stable")
-    kept = [int(i) for i in order[:CATEGORIES] if counts[i] >= SEEN]
-    kept += [int(i) for i in order[CATEGORIES:][:room] if counts[i] >= OFTEN]
+    # By name where two are as frequent: the order of the rows has no say.
+    order = sorted(range(len(texts)), key=lambda i: (-counts[i], texts[i]))
+    kept = [i for i in order[:CATEGORIES] if counts[i] >= SEEN]
+    kept += [i for i in order[CATEGORIES:][:room] if counts[i] >= OFTEN]
     if len(kept) < len(texts):
         notes.add(f"rare values taken together, beyond {len(kept)}", name)
     missing = (rows - int(counts.sum())) / rows
