@@ -42,13 +42,21 @@ def test_categories_with_other_names_warn_however_many_there_are(kind, rows):
     assert all(warnings_of(kind, rows, seed, "C") for seed in range(10))
 
 
-def test_a_rename_is_told_where_each_category_was_seen_twice_and_in_one_new_row():
+def test_a_rename_is_told_where_each_category_was_seen_thrice_and_in_one_new_row():
     rng, notes, few = np.random.default_rng(0), Notes(), Notes()
-    twice = learn_features(table([*range(40)] * 2, rng), (), 0, Notes())
-    twice.transform(table(rng.integers(40, size=500), rng, "C"), notes)
-    usual = learn_features(table([*range(8)] * 36 + [*range(8, 20)], rng), (), 0, Notes())
-    usual.transform(table([3], rng, "C"), few)
+    thrice = learn_features(table([*range(40)] * 3, rng), (), 0, Notes())
+    thrice.transform(table(rng.integers(40, size=500), rng, "C"), notes)
+    thrice.transform(table([3], rng, "C"), few)
     assert [len(told.warnings) for told in (notes, few)] == [1, 1]
+
+
+def test_names_that_each_few_rows_share_are_other_ones_in_new_rows():
+    """As those of families: nothing is known of them, and so nothing has changed."""
+    rng, notes = np.random.default_rng(0), Notes()
+    pairs = learn_features(table([*range(40)] * 2, rng), (), 0, Notes())
+    pairs.transform(table(range(40, 80), rng), notes)
+    assert notes.warnings == []
+    assert len(notes.lines) == 1
 
 
 def test_every_category_that_is_seen_often_has_a_feature_of_its_own():
