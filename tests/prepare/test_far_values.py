@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from noiseproof.prepare.features import learn_features
-from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.notes import Notes, are_more
 from noiseproof.prepare.samples import Samples
 
 N = 100
@@ -166,3 +166,8 @@ def test_columns_of_an_array_in_another_unit_are_a_warning():
         for part in np.array_split(new.astype(np.float32), 2):
             features.transform(Samples("X", part), notes)
         assert notes.warnings == lines
+
+
+def test_a_hundred_million_rows_are_weighed_as_quickly_as_a_few():
+    assert are_more(10**8 // 4, 10**8, 2, 1000)
+    assert not are_more(10**8 // 4, 10**8, 260, 1000)

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 UNREADABLE = 0.05
 #: What has no more than this chance in rows like those of the fit is a sign that a column changed.
 CHANCE = 0.01
+#: More new values than this make what is true of them no surer.
+MANY = 100_000
 #: With fewer values than this in a column of a matrix, distant ones are no such sign.
 ENOUGH = 10
 #: By Hoeffding's inequality, exp(-LIMIT) is one in a hundred.
@@ -143,6 +145,8 @@ def are_more(some: int, among: int, before: float, out_of: float) -> bool:
     """
     from scipy.stats import hypergeom
 
+    if among > MANY:  # versions of scipy before 1.15 add up a term for each
+        some, among = some * MANY // among, MANY
     known, total = round(before), round(out_of)
     return bool(hypergeom.sf(some - 1, total + among, known + some, among) <= CHANCE)
 
