@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from noiseproof.errors import DataError
 from noiseproof.prepare.columns.dates import as_days
 from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.notes import Notes
@@ -85,3 +86,12 @@ def test_a_model_reads_dates_with_names_of_months_and_tells_of_none_that_it_cann
     frame = pd.DataFrame({"when": TIMES.strftime("%d-%b-%y"), "z": 1})
     features.transform(Samples("t", frame), notes)
     assert notes.warnings == []
+
+
+def test_what_only_begins_like_a_date_is_none():
+    """The terms of senators: two dates each, but for those in office."""
+    days = pd.date_range("1970-01-01", periods=90, freq="99D").strftime("%Y.%m.%d")
+    terms = [f"{day} - {end}" for day, end in zip(days, days[9:], strict=False)]
+    terms += [f"{day} -" for day in days[-9:]]
+    with pytest.raises(DataError, match="left out, a name for each row: when"):
+        learn_features(Samples("t", pd.DataFrame({"when": terms})), (), 0, Notes())

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from noiseproof.prepare.features import learn_features
-from noiseproof.prepare.notes import Notes
+from noiseproof.prepare.notes import Notes, are_more
 from noiseproof.prepare.samples import Samples
 
 N = 100
@@ -83,6 +83,27 @@ def test_outliers_and_drift_are_none(new):
     assert filled(SIZES, new).warnings == []
 
 
+@pytest.mark.parametrize("rows", [30, 100, 400])
+def test_rows_of_one_kind_are_alike_whichever_of_them_the_fit_had(rows):
+    """Of a hundred draws from one urn, hardly one is told as a change, in columns of every kind."""
+    rng, told = np.random.default_rng(rows), 0
+    for _ in range(40):
+        frame = pd.DataFrame({
+            "heavy": np.exp(3 * rng.normal(size=2 * rows)),
+            "mostly 0": np.where(rng.random(2 * rows) < 0.06, rng.integers(1, 90, 2 * rows), 0),
+            "gaps": np.where(rng.random(2 * rows) < 0.03, np.nan, rng.normal(size=2 * rows)),
+            "kind": rng.zipf(1.6, 2 * rows).clip(max=10**6).astype(str),
+            "damaged": np.where(rng.random(2 * rows) < 0.03, "6.2\x1a", "3.5"),
+        }).astype({"kind": object})  # fmt: skip
+        frame["kind"] = "k" + frame["kind"]
+        features = learn_features(Samples("t", frame[:rows]), (), 0, Notes())
+        for new in (frame[rows:], frame[rows : rows + 10], frame[rows : rows + 1]):
+            notes = Notes()
+            features.transform(Samples("t", new), notes)
+            told += bool(notes.warnings)
+    assert told <= 4
+
+
 def test_a_column_of_huge_and_small_values_is_never_out_of_its_own_range():
     heavy = np.exp(12 * np.sin(np.arange(N)))
     assert filled(heavy, heavy).warnings == []
@@ -145,3 +166,8 @@ def test_columns_of_an_array_in_another_unit_are_a_warning():
         for part in np.array_split(new.astype(np.float32), 2):
             features.transform(Samples("X", part), notes)
         assert notes.warnings == lines
+
+
+def test_a_hundred_million_rows_are_weighed_as_quickly_as_a_few():
+    assert are_more(10**8 // 4, 10**8, 2, 1000)
+    assert not are_more(10**8 // 4, 10**8, 260, 1000)

@@ -42,13 +42,21 @@ def test_categories_with_other_names_warn_however_many_there_are(kind, rows):
     assert all(warnings_of(kind, rows, seed, "C") for seed in range(10))
 
 
-def test_a_rename_is_told_where_each_category_was_seen_twice_and_in_one_new_row():
+def test_a_rename_is_told_where_each_category_was_seen_thrice_and_in_one_new_row():
     rng, notes, few = np.random.default_rng(0), Notes(), Notes()
-    twice = learn_features(table([*range(40)] * 2, rng), (), 0, Notes())
-    twice.transform(table(rng.integers(40, size=500), rng, "C"), notes)
-    usual = learn_features(table([*range(8)] * 36 + [*range(8, 20)], rng), (), 0, Notes())
-    usual.transform(table([3], rng, "C"), few)
+    thrice = learn_features(table([*range(40)] * 3, rng), (), 0, Notes())
+    thrice.transform(table(rng.integers(40, size=500), rng, "C"), notes)
+    thrice.transform(table([3], rng, "C"), few)
     assert [len(told.warnings) for told in (notes, few)] == [1, 1]
+
+
+def test_names_that_each_few_rows_share_are_other_ones_in_new_rows():
+    """As those of families: nothing is known of them, and so nothing has changed."""
+    rng, notes = np.random.default_rng(0), Notes()
+    pairs = learn_features(table([*range(40)] * 2, rng), (), 0, Notes())
+    pairs.transform(table(range(40, 80), rng), notes)
+    assert notes.warnings == []
+    assert len(notes.lines) == 1
 
 
 def test_every_category_that_is_seen_often_has_a_feature_of_its_own():
@@ -64,3 +72,12 @@ def test_many_columns_of_many_categories_share_the_room():
     frame = pd.DataFrame({f"c{at}": rng.permutation(np.repeat(np.arange(300), 12)) for at in "abc"})
     features = learn_features(Samples("t", frame.astype(str) + "x"), (), 0, Notes())
     assert [len(column.values) for column in features.columns] == [300, 300, 50]
+
+
+def test_the_order_of_rows_does_not_choose_among_equally_frequent_categories():
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(80), 3)  # 50 have a feature
+    names = [
+        learn_features(table(rng.permutation(codes), rng), (), 0, Notes()).names for _ in range(3)
+    ]
+    assert names[0] == names[1] == names[2]

@@ -31,7 +31,7 @@ from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
 
-SCHEMA = 4
+SCHEMA = 5
 RECIPE, FEATURES, ARRAYS, ENSEMBLE = "recipe.json", "features.json", "features.npz", "ensemble"
 #: The objects that Python makes of a text take so many times the room of an array of its size.
 TEXT = 8

@@ -8,7 +8,11 @@ from numpy.typing import NDArray
 
 #: A column of which a larger share cannot be read would not have been taken for what it is.
 UNREADABLE = 0.05
-#: With fewer values than this, new or distant ones are no sign that a column has changed.
+#: What has no more than this chance in rows like those of the fit is a sign that a column changed.
+CHANCE = 0.01
+#: More new values than this make what is true of them no surer.
+MANY = 100_000
+#: With fewer values than this in a column of a matrix, distant ones are no such sign.
 ENOUGH = 10
 #: By Hoeffding's inequality, exp(-LIMIT) is one in a hundred.
 LIMIT = 4.6
@@ -16,14 +20,36 @@ LIMIT = 4.6
 EXAMPLES = 3
 
 
+@dataclass(frozen=True)
+class Before:
+    """How the values of a column were read at the fit.
+
+    Args:
+        rows: how many values there were.
+        missing: the share of them that was missing.
+        unread: the share of the others that could not be read.
+        tolerated: the share of the others that may be unreadable without a warning.
+        whole: whether all were whole numbers.
+    """
+
+    rows: int = 0
+    missing: float = 0.0
+    unread: float = 0.0
+    tolerated: float = UNREADABLE
+    whole: bool = False
+
+    @property
+    def present(self) -> float:
+        """How many values were not missing."""
+        return self.rows * (1 - self.missing)
+
+
 @dataclass
 class Tally:
     """How the values of a column were read, summed over blocks of rows.
 
     Args:
-        often_missing: the share of them that was missing at the fit.
-        tolerated: the share that may be unreadable without a warning.
-        enough: with fewer values than this there is no such warning.
+        before: how they were at the fit.
         problem: what is wrong with those that could not be read, such as "not a number".
         rows: how many values there were.
         missing: how many of them were empty.
@@ -32,14 +58,11 @@ class Tally:
         examples: some that could not be.
         far: how many lie far out of the range of the fit.
         outliers: some of these.
-        whole: how many values the fit had, where all were whole numbers; else 0.
         parts: how many are not whole where they were.
         fractions: some of these.
     """
 
-    often_missing: float
-    tolerated: float
-    enough: int
+    before: Before
     problem: str = ""
     rows: int = 0
     missing: int = 0
@@ -48,14 +71,13 @@ class Tally:
     examples: dict[str, None] = field(default_factory=dict)
     far: int = 0
     outliers: dict[str, None] = field(default_factory=dict)
-    whole: int = 0
     parts: int = 0
     fractions: dict[str, None] = field(default_factory=dict)
 
     @property
-    def empty(self) -> bool:
-        """Whether there is no value at all, and that is not what chance would give."""
-        return 0 < self.rows == self.missing and self.often_missing**self.rows < 0.01
+    def present(self) -> int:
+        """How many values are not missing."""
+        return self.rows - self.missing
 
     @property
     def gone(self) -> int:
@@ -63,31 +85,70 @@ class Tally:
         return self.missing + self.familiar
 
     @property
+    def empty(self) -> bool:
+        """Whether there is no value at all."""
+        return 0 < self.rows == self.missing and self._are_fewer
+
+    @property
+    def emptied(self) -> bool:
+        """Whether most of the values that there should be are missing."""
+        often = self.before.missing
+        return not self.empty and self.gone > (1 + often) / 2 * self.rows and self._are_fewer
+
+    @property
+    def _are_fewer(self) -> bool:
+        before = self.before
+        return not before.missing or are_more(
+            self.gone, self.rows, before.missing * before.rows, before.rows
+        )
+
+    @property
     def unreadable(self) -> bool:
         """Whether too many values could not be read."""
-        present, strange = self.rows - self.missing, self.unread - self.familiar
-        return present >= self.enough and strange > self.tolerated * present
+        before, strange = self.before, self.unread - self.familiar
+        if strange <= before.tolerated * self.present:
+            return False
+        return not before.unread or are_more(
+            strange, self.present, before.unread * before.present, before.present
+        )
 
     @property
     def elsewhere(self) -> bool:
         """Whether too many values lie far out of the range of the fit, as in another unit."""
-        return not self.unreadable and self.far > UNREADABLE * (self.rows - self.missing)
+        return not self.unreadable and self._are_new(self.far)
 
     @property
     def broken(self) -> bool:
         """Whether too many values of a column of whole numbers are fractions, as 1.124 for 1124."""
-        present = self.rows - self.missing
-        if self.unreadable or self.parts <= UNREADABLE * present:
-            return False
-        # Of all values, the fit's and these, so many are fractions, and by chance all are here.
-        return bool((present / (present + self.whole)) ** self.parts < 0.01)
+        return not self.unreadable and self.before.whole and self._are_new(self.parts)
 
-    @property
-    def emptied(self) -> bool:
-        """Whether most of the values that there should be are missing, which is not by chance."""
-        gone = self.gone / self.rows - self.often_missing if self.rows else 0.0
-        unlikely = 2 * self.rows * gone**2 > LIMIT
-        return not self.empty and unlikely and gone > (1 - self.often_missing) / 2
+    def _are_new(self, strange: int) -> bool:
+        """Return whether there are too many values of which the fit had none, by chance or not."""
+        too_many = strange > UNREADABLE * self.present
+        return too_many and are_more(strange, self.present, 0, self.before.present)
+
+
+def are_more(some: int, among: int, before: float, out_of: float) -> bool:
+    """Return whether there are more of some kind among new values than chance would give.
+
+    If the values of the fit and the new ones were drawn from one urn, so many would fall among the
+    new ones once in a hundred times at most: Fisher's exact test.
+
+    Args:
+        some: how many of the new values are of the kind.
+        among: how many new values there are.
+        before: how many were of the kind at the fit.
+        out_of: of how many.
+
+    >>> are_more(1, 1, 0, 1000), are_more(1, 1, 20, 1000), are_more(13, 13, 0, 13)
+    (True, False, True)
+    """
+    from scipy.stats import hypergeom
+
+    if among > MANY:  # versions of scipy before 1.15 add up a term for each
+        some, among = some * MANY // among, MANY
+    known, total = round(before), round(out_of)
+    return bool(hypergeom.sf(some - 1, total + among, known + some, among) <= CHANCE)
 
 
 @dataclass
@@ -149,31 +210,28 @@ class Notes:
     def tally(
         self,
         column: str,
+        before: Before,
         *,
         rows: int,
         missing: int,
-        often_missing: float = 0.0,
         unread: int = 0,
         familiar: int = 0,
         problem: str = "",
         examples: Iterable[str] = (),
-        tolerated: float = UNREADABLE,
-        enough: int = 1,
         far: int = 0,
         outliers: Iterable[str] = (),
-        whole: int = 0,
         parts: int = 0,
         fractions: Iterable[str] = (),
     ) -> None:
         """Count how the values of a column were read; the arguments are those of a Tally."""
-        found = self.columns.setdefault(column, Tally(often_missing, tolerated, enough))
+        found = self.columns.setdefault(column, Tally(before))
         found.rows += rows
         found.missing += missing
         found.unread += unread
         found.familiar += familiar
         found.problem = problem or found.problem
         found.far += far
-        found.whole, found.parts = whole, found.parts + parts
+        found.parts += parts
         shown = (found.examples, examples), (found.outliers, outliers), (found.fractions, fractions)
         for kept, more in shown:
             for example in more:
@@ -227,7 +285,7 @@ class Notes:
         told = "columns of which most values are missing, at the fit they were not: "
         return ([f"{told}{shortlist(columns)}"] if columns else []) + [
             f"{name}: {found.gone:,} of {found.rows:,} values are missing, at the fit "
-            f"{found.often_missing:.0%} were"
+            f"{found.before.missing:.0%} were"
             for name, found in self.columns.items()
             if found.emptied
         ]

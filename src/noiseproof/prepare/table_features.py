@@ -151,6 +151,7 @@ class TableFeatures:
                 described.append({
                     "kind": "text", "name": c.name, "vocabulary": list(c.vocabulary),
                     "characters": c.characters, "missing": c.missing, "figures": c.figures,
+                    "rows": c.rows, "strange": c.strange,
                 })  # fmt: skip
             elif isinstance(c, Sentences):
                 described.append(c.describe())
@@ -191,7 +192,7 @@ class TableFeatures:
 
 
 #: The fields of columns that are shares of their values.
-SHARES = ("missing", "infinite", "known", "impossible", "figures")
+SHARES = ("missing", "infinite", "known", "impossible", "figures", "unread", "strange")
 
 
 def _checked(column: Any) -> Any:
@@ -201,7 +202,7 @@ def _checked(column: Any) -> Any:
         number = isinstance(value, (int, float)) and math.isfinite(value)
         if field.type is float and not number:
             raise ValueError(f"{field.name}: expected a number, got {value!r}")
-        if field.type is int and (type(value) is not int or value < 0):
+        if field.type is int and (type(value) is not int or not 0 <= value < 2**53):
             raise ValueError(f"{field.name}: expected a count, got {value!r}")
         if field.type is str and not isinstance(value, str):
             raise ValueError(f"{field.name}: expected a text, got {value!r}")

@@ -122,7 +122,7 @@ def _best(
 ) -> TableFeatures:  # fmt: skip
     """Compare embeddings with both, and with words alone, by a linear model on held-out rows."""
     found = [c for c in words.columns if isinstance(c, Words)]
-    encoded = [Sentences(c.name, encoder.identity, c.missing, c.figures) for c in found]
+    encoded = [Sentences(c.name, encoder.identity, c.missing, c.figures, c.rows) for c in found]
     rest: list[AnyColumn] = [c for c in words.columns if not isinstance(c, Words)]
     both = TableFeatures((*rest, *encoded, *found), words.left_out, words.commas)
     alone = TableFeatures((*rest, *encoded), words.left_out, words.commas)

@@ -12,10 +12,12 @@ from noiseproof.prepare.columns.dates import as_days, is_impossible
 from noiseproof.prepare.columns.measures import measured, squashed, squashing
 from noiseproof.prepare.columns.values import as_numbers, as_text, is_gap
 from noiseproof.prepare.forms import LARGEST
-from noiseproof.prepare.notes import ENOUGH, UNREADABLE, Notes
+from noiseproof.prepare.notes import UNREADABLE, Before, Notes
 
 #: Days by which dates move on without being far out.
 DECADE = 3653
+#: With fewer numbers than this, that there are two alone says nothing.
+ENOUGH = 10
 #: Rounding in a mean of numbers of 0 and 1, as a part of it.
 TINY = 1e-9
 
@@ -42,9 +44,11 @@ class Number:
         thousands: whether numbers without a unit have marks between thousands.
         low: numbers below it are far out of the range of the fit.
         high: numbers above it are.
-        whole: how many values there were, where all were whole numbers; else 0.
+        whole: whether all were whole numbers.
         words: what stood where there was no number, such as "not done"; they count as missing, and
             each has a feature of its own.
+        rows: how many values there were.
+        unread: the share of them that could not be read; they count as missing, too.
     """
 
     kind: ClassVar[str] = "number"
@@ -61,8 +65,10 @@ class Number:
     thousands: bool = False
     low: float = -LARGEST
     high: float = LARGEST
-    whole: int = 0
+    whole: bool = False
     words: tuple[str, ...] = ()
+    rows: int = 0
+    unread: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", tuple(self.words))
@@ -77,6 +83,7 @@ class Number:
         truth: float = 0.0,
         written: Amounts | None = None,
         words: tuple[str, ...] = (),
+        unread: float = 0.0,
     ) -> "Number":
         """Measure a column that has at least two different values."""
         present = values[np.isfinite(values)]
@@ -90,10 +97,10 @@ class Number:
             ends = np.array([present.min(), present.max()])
             stored = ends.astype(np.float32)  # in which 0.2 is a little more
             low, high = float(min(ends[0], stored[0])), float(max(ends[1], stored[1]))
-        whole = len(present) if (present == np.floor(present)).all() else 0
+        whole = bool((present == np.floor(present)).all())
         return cls(
             name, median, mean, std, spread, missing, infinite, truth, unit, mark, thousands, low,
-            high, whole, words,
+            high, whole, words, len(values), unread,
         )  # fmt: skip
 
     @property
@@ -147,11 +154,13 @@ class Number:
         unread, far = absent & ~empty, (values < self.low) | (values > self.high)
         far |= self._two_valued & (values != 0) & (values != 1) & ~absent
         parts = (values != np.floor(values)) & ~absent & ~far if self.whole else far & ~far
+        gone = self.missing - self.unread
+        before = Before(self.rows, gone, self.unread / max(1 - gone, TINY), whole=self.whole)
         notes.tally(
-            self.name, rows=len(values), missing=int(empty.sum()), often_missing=self.missing,
+            self.name, before, rows=len(values), missing=int(empty.sum()),
             unread=int(unread.sum()), familiar=familiar, problem=f"cannot be read as {self._what}",
             examples=_first(column, unread), far=int(far.sum()), outliers=_first(column, far),
-            whole=self.whole, fractions=_first(column, parts), parts=int(parts.sum()),
+            fractions=_first(column, parts), parts=int(parts.sum()),
         )  # fmt: skip
 
 
@@ -163,7 +172,8 @@ class Category:
         name: the column.
         values: those that have a feature; any other value has none.
         missing: the share of values that were missing.
-        known: the least share of the others that is among ``values`` in new rows of one kind.
+        known: the share of the others that may be expected among ``values`` in new rows.
+        rows: how many values there were.
     """
 
     kind: ClassVar[str] = "category"
@@ -171,6 +181,7 @@ class Category:
     values: tuple[str, ...]
     missing: float = 0.0
     known: float = 1.0
+    rows: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", tuple(self.values))
@@ -189,11 +200,11 @@ class Category:
         """Write the features of a column into ``out`` (N, width); count what was never seen."""
         at, new = _mark(column, self.values, out)
         missing, rare = int((at == len(self.values)).sum()), 1 - self.known
+        tolerated = min(max(UNREADABLE, 2 * rare), 1 - self.known / 2)
         notes.tally(
-            self.name, rows=len(at), missing=missing, often_missing=self.missing,
-            unread=int((at < 0).sum()), problem="were unseen or rare at the fit", examples=new,
-            tolerated=min(max(UNREADABLE, 2 * rare), 1 - self.known / 2),
-            enough=1 if rare <= 1.5 * UNREADABLE else ENOUGH,  # in which there is room for chance
+            self.name, Before(self.rows, self.missing, rare, tolerated), rows=len(at),
+            missing=missing, unread=int((at < 0).sum()), problem="were unseen or rare at the fit",
+            examples=new,
         )  # fmt: skip
 
 
@@ -215,6 +226,8 @@ class Date:
         impossible: the share of values that were no days, such as 0000-00-00.
         words: what stood where there was no date, such as "pending"; they count as missing, and
             each has a feature of its own.
+        rows: how many values there were.
+        unread: the share of them that could not be read, and may be days written otherwise.
     """
 
     kind: ClassVar[str] = "date"
@@ -230,6 +243,8 @@ class Date:
     high: float = LARGEST
     impossible: float = 0.0
     words: tuple[str, ...] = ()
+    rows: int = 0
+    unread: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", tuple(self.words))
@@ -247,9 +262,11 @@ class Date:
         mean, std, low, high = measured(present, median, spread)
         low, high = min(low, present.min() - DECADE), max(high, present.max() + DECADE)
         missing = float(is_gap(column, words).mean())
+        impossible = float(is_impossible(column).mean())
+        unread = max(1 - len(present) / len(days) - missing - impossible, 0.0)
         return cls(
             name, mean, std, day_first, missing, median, spread, float(low), float(high),
-            float(is_impossible(column).mean()), words,
+            impossible, words, len(days), unread,
         )  # fmt: skip
 
     @property
@@ -285,9 +302,10 @@ class Date:
         out[:, 1 + 2 * len(self.CYCLES)] = absent
         unread, far = absent & ~empty, ~absent & ((days < self.low) | (days > self.high))
         familiar = int(is_impossible(column[unread]).sum()) if self.impossible else 0
+        gone = self.missing + self.impossible
         notes.tally(
-            self.name, rows=len(days), missing=int(empty.sum()), familiar=familiar,
-            often_missing=self.missing + self.impossible,
+            self.name, Before(self.rows, gone, self.unread / max(1 - gone, TINY)), rows=len(days),
+            missing=int(empty.sum()), familiar=familiar,
             unread=int(unread.sum()), problem=f"are not dates like {self.written}",
             examples=_first(column, unread), far=int(far.sum()), outliers=_first(column, far),
         )  # fmt: skip

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from noiseproof.prepare.columns.values import as_text
 
 #: Dates as texts: 2020-03-31 or 2020/3/31, and 31/3/2020, 31-3-2020 or 31.3.20, a time of day
-#: after either. 10-11-12 may be anything.
-ISO = r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?P<time>[T ].*)?"
+#: after either; 2009.01.02 - 2012.05.14 is none. 10-11-12 may be anything.
+ISO = r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?P<time>[T ]\s*\d.*)?"
 SLASHED = (
     r"(?P<first>\d{1,2})(?P<mark>[-/.])(?P<second>\d{1,2})[-/.](?P<year>\d{4}|(?<!-)\d{2})"
-    r"(?P<time> .*)?"
+    r"(?P<time>\s+\d.*)?"
 )
 #: The same with the name of the month: 31-MAR-20, 31MAR2020, Tue, 31 Mar 2020, March 31, 2020.
 MONTHS = (

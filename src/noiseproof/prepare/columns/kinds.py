@@ -1,6 +1,5 @@
 """Finding out what each column of a table is."""
 
-import math
 import re
 from collections.abc import Collection
 from typing import Any
@@ -121,10 +120,11 @@ def _number(
     called = NUMBERED.search(name)
     if whole and len(values) > 2 and (called or high - low + 1 == len(values)):
         raise _Useless("a number for each row")
+    unread = float((np.isnan(values) & ~is_gap(column, words)).mean())
     if written is not None:
-        return Number.learn(name, values, written=written, words=words)
+        return Number.learn(name, values, written=written, words=words, unread=unread)
     truth = np.isfinite(values) & np.isnan(as_numbers(column, truth=False))
-    return Number.learn(name, values, float(truth.mean()), words=words)
+    return Number.learn(name, values, float(truth.mean()), words=words, unread=unread)
 
 
 def _object(name: str, column: Any, notes: Notes, marks: bool, room: int) -> Column | Words:
@@ -262,21 +262,22 @@ def as_read(column: Any) -> Any:
 def _category(
     name: str, texts: list[str], counts: NDArray[np.int64], rows: int, notes: Notes, room: int
 ) -> Category:
-    order = np.argsort(-counts, kind="stable")
-    kept = [int(i) for i in order[:CATEGORIES] if counts[i] >= SEEN]
-    kept += [int(i) for i in order[CATEGORIES:][:room] if counts[i] >= OFTEN]
+    # By name where two are as frequent: the order of the rows has no say.
+    order = sorted(range(len(texts)), key=lambda i: (-counts[i], texts[i]))
+    kept = [i for i in order[:CATEGORIES] if counts[i] >= SEEN]
+    kept += [i for i in order[CATEGORIES:][:room] if counts[i] >= OFTEN]
     if len(kept) < len(texts):
         notes.add(f"rare values taken together, beyond {len(kept)}", name)
     missing = (rows - int(counts.sum())) / rows
-    return Category(name, tuple(sorted(texts[i] for i in kept)), missing, _expected(counts, room))
+    values = tuple(sorted(texts[i] for i in kept))
+    return Category(name, values, missing, _expected(counts, room), rows)
 
 
 def _expected(counts: NDArray[np.int64], room: int) -> float:
-    """Return the least share of new rows of one kind whose category has a feature of its own.
+    """Return the share of new rows of one kind whose category has a feature of its own.
 
     Each row is left out in turn: a row of the fit vouches for its own category, a new one does not.
-    Of the categories that are as frequent as the last that is kept, each may be the one. The
-    share is known from these rows alone: two standard errors are for chance.
+    Of the categories that are as frequent as the last that is kept, each may be the one.
 
     Args:
         counts: how often each category was seen.
@@ -288,12 +289,7 @@ def _expected(counts: NDArray[np.int64], room: int) -> float:
     level = len(counts) - np.searchsorted(ordered, others) - above  # and itself
     most = np.where(others >= OFTEN, CATEGORIES + room, CATEGORIES)
     kept = np.clip((most - above) / level, 0, 1) * (others >= SEEN)
-    rows = int(counts.sum())
-    share = float((counts * kept).sum()) / rows
-    chance = 2 * math.sqrt(share * (1 - share) / rows)
-    # Where hardly any is left if a row is, some of the kept ones come again all the same.
-    frequent = ordered[-CATEGORIES:]
-    return max(share - chance, 0.1 * float(frequent[frequent >= SEEN].sum()) / rows)
+    return float((counts * kept).sum() / counts.sum())
 
 
 def _date(name: str, column: Any, day_first: bool | None, words: tuple[str, ...] = ()) -> Date:

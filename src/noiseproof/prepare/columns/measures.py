@@ -33,15 +33,14 @@ def measured(
 ) -> tuple[float, float, float, float]:
     """Return mean and deviation, squashed or not, and the ends of the range that is not far out.
 
-    It reaches as far as :data:`FURTHEST` deviations, and as far again as the values do.
+    It reaches as far again as the values do, and as :data:`FURTHEST` deviations where none is far.
     """
     values = squashed(present, median, spread)
     mean, std = _mean(values), _deviation(values)
-    ends = np.array([mean - FURTHEST * std, mean + FURTHEST * std])
-    if spread:
-        ends = median + spread * np.sinh(np.clip(ends, -500, 500))
     least, most = present.min(), present.max()
-    low, high = min(ends[0], 2 * least - most), max(ends[1], 2 * most - least)
+    low, high = 2 * least - most, 2 * most - least
+    if not spread:
+        low, high = min(low, mean - FURTHEST * std), max(high, mean + FURTHEST * std)
     return mean, std, float(max(low, -LARGEST)), float(min(high, LARGEST))
 
 

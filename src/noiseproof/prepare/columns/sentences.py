@@ -11,7 +11,7 @@ from noiseproof.encoders.encoder import Identity
 from noiseproof.encoders.run import embed, need_all
 from noiseproof.encoders.texts import Texts
 from noiseproof.prepare.columns.words import are_figures, texts_of
-from noiseproof.prepare.notes import UNREADABLE, Notes
+from noiseproof.prepare.notes import UNREADABLE, Before, Notes
 from noiseproof.progress import SILENT, Progress
 
 
@@ -24,12 +24,14 @@ class Sentences:
         encoder: which encoder.
         missing: the share of texts that were missing.
         figures: the share of them that were dates or numbers alone.
+        rows: how many there were.
     """
 
     name: str
     encoder: Identity
     missing: float = 0.0
     figures: float = 0.0
+    rows: int = 0
 
     @property
     def features(self) -> list[str]:
@@ -54,9 +56,9 @@ class Sentences:
         missing = int(column.isna().sum())
         strange = int(are_figures(texts).sum()) if self.figures <= UNREADABLE else 0
         notes.tally(
-            self.name, rows=len(texts), missing=missing, often_missing=self.missing,
-            unread=strange, problem="are dates or numbers, and were texts at the fit",
-            tolerated=0.5,
+            self.name, Before(self.rows, self.missing, self.figures, tolerated=0.5),
+            rows=len(texts), missing=missing, unread=strange,
+            problem="are dates or numbers, and were texts at the fit",
         )  # fmt: skip
         return out
 

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from noiseproof.prepare.columns.dates import is_date
 from noiseproof.prepare.columns.values import text_of
-from noiseproof.prepare.notes import UNREADABLE, Notes
+from noiseproof.prepare.notes import UNREADABLE, Before, Notes
 
 #: The most frequent words and pairs of words that are kept.
 MOST = 50_000
@@ -45,6 +45,8 @@ LETTER = re.compile(r"[^\W\d_]")
 FIGURES = re.compile(r"(?=\D*+\d)[\d\s.,:;/+\-]++")
 #: A text has hardly a known word if fewer of its words and pairs are known than this share.
 KNOWN = 0.1
+#: About so many texts of the fit tell how many have hardly a word that others have.
+SOME = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,8 @@ class Words:
         characters: whether every word is taken as characters, pairs and triples.
         missing: the share of texts that were missing.
         figures: the share of them that were dates or numbers alone.
+        rows: how many texts there were.
+        strange: the share of them with hardly a word that others have.
     """
 
     name: str
@@ -68,6 +72,8 @@ class Words:
     characters: bool = False
     missing: float = 0.0
     figures: float = 0.0
+    rows: int = 0
+    strange: float = 0.0
 
     @classmethod
     def learn(cls, name: str, column: Any, *, named: bool = False) -> "Words | None":
@@ -82,10 +88,11 @@ class Words:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         texts = texts_of(column)
+        least = 2 if len(texts) >= 50 else 1
         characters = has_long_words(texts) or (named and not has_common_words(texts))
         vectoriser = TfidfVectorizer(
             analyzer=_analyser(characters), dtype=np.float32, max_features=MOST,
-            min_df=2 if len(texts) >= 50 else 1, max_df=1.0,
+            min_df=least, max_df=1.0,
         )  # fmt: skip
         try:
             vectoriser.fit(texts)
@@ -93,8 +100,18 @@ class Words:
             return None
         words = tuple(vectoriser.get_feature_names_out().tolist())
         rarity = vectoriser.idf_.astype(np.float32)
-        missing = float(column.isna().mean())
-        return cls(name, words, rarity, characters, missing, float(are_figures(texts).mean()))
+        gaps = column.isna().to_numpy(bool)
+        made = cls(
+            name, words, rarity, characters, float(gaps.mean()), float(are_figures(texts).mean()),
+            len(texts),
+        )  # fmt: skip
+        # A word has to be in another text, too: a new one vouches for none of its words.
+        others = np.round((1 + len(texts)) / np.exp(vectoriser.idf_ - 1)) - 2
+        some = [text for text, gap in zip(texts, gaps, strict=True) if not gap][
+            :: len(texts) // SOME + 1
+        ]
+        strange = made._counts(some, others >= least)[1] < KNOWN
+        return replace(made, strange=float(strange.mean()))
 
     @property
     def is_possible(self) -> bool:
@@ -119,11 +136,16 @@ class Words:
         index = {word: i for i, word in enumerate(self.vocabulary)}
         return CountVectorizer(analyzer=list, dtype=np.float32, vocabulary=index)
 
-    def matrix(self, column: Any, notes: Notes) -> Any:
-        """Return the features of a column, sparse (N, V); count texts of unknown words."""
-        from sklearn.preprocessing import normalize
+    def _counts(
+        self, texts: Sequence[str], known: NDArray[np.bool_] | None = None
+    ) -> tuple[Any, NDArray[np.float64]]:
+        """Return how often each text has each word and pair, and the share of its that are known.
 
-        texts, lengths = texts_of(column), list[int]()
+        Args:
+            texts: some texts.
+            known: (V,) which words and pairs are; all of the vocabulary by default.
+        """
+        lengths = list[int]()
 
         def pieces() -> Iterator[list[str]]:
             for text in texts:
@@ -132,7 +154,15 @@ class Words:
                 yield found
 
         counts = self._vectoriser.transform(pieces()).tocsr()
-        known = np.asarray(counts.sum(axis=1)).ravel() / np.maximum(lengths, 1)
+        of_these = counts if known is None else counts[:, known]
+        return counts, np.asarray(of_these.sum(axis=1)).ravel() / np.maximum(lengths, 1)
+
+    def matrix(self, column: Any, notes: Notes) -> Any:
+        """Return the features of a column, sparse (N, V); count texts of unknown words."""
+        from sklearn.preprocessing import normalize
+
+        texts = texts_of(column)
+        counts, known = self._counts(texts)
         counts.data = (1 + np.log(counts.data)) * self.rarity[counts.indices]
         missing = column.isna().to_numpy()
         strange = known < KNOWN
@@ -140,9 +170,9 @@ class Words:
             strange |= are_figures(texts)
         strange &= ~missing
         notes.tally(
-            self.name, rows=len(column), missing=int(missing.sum()), often_missing=self.missing,
-            unread=int(strange.sum()), problem="have hardly a word known from the fit",
-            tolerated=0.5,
+            self.name, Before(self.rows, self.missing, self.strange, tolerated=0.5),
+            rows=len(column), missing=int(missing.sum()), unread=int(strange.sum()),
+            problem="have hardly a word known from the fit",
         )  # fmt: skip
         return normalize(counts, copy=False)
 
