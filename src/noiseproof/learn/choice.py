@@ -19,11 +19,11 @@ from noiseproof.learn.decide import (
     that_explain,
 )
 from noiseproof.learn.explain import explained
-from noiseproof.learn.learner import Floats, Labels, Learner, of_name
+from noiseproof.learn.learner import Floats, Labels, Learner, Problem, of_name
 from noiseproof.learn.pick import Mix, explaining, mixed, picked, steps_for
 from noiseproof.learn.treat import PLAIN, Opinions
 from noiseproof.learn.trials import Folds, Setting, Trial
-from noiseproof.learn.why import By, ensemble_reason, reason
+from noiseproof.learn.why import By, ensemble_reason, hardly_told, reason
 from noiseproof.noise import EstimatedTransition
 from noiseproof.noise.matrix import Doubles
 
@@ -109,6 +109,7 @@ def choose(
     what is chosen without it.
     """
     chosen = _choice(folds, trials, opinions, noise)
+    chosen = replace(chosen, why=chosen.why + _hardly_told(folds.problem, chosen))
     review = folds.problem.review
     if review is None or len(review.judges) < 2:
         return chosen
@@ -121,6 +122,14 @@ def choose(
         other = _choice(folds, judged, opinions, noise)
         right[half] = other.probabilities[half].argmax(1) == folds.problem.labels[half]
     return replace(chosen, checked=right[review.judges])
+
+
+def _hardly_told(problem: Problem, chosen: Chosen) -> str:
+    """Say so if the choice is not clearly better than always predicting the most frequent class."""
+    if problem.judge is not None:
+        return ""
+    most = np.full(len(problem.labels), np.bincount(problem.labels, chosen.plain.share).argmax())
+    return hardly_told(chosen.plain, problem.right(chosen.predicted), problem.right(most))
 
 
 def _choice(
