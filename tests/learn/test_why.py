@@ -5,7 +5,15 @@ import pytest
 
 from noiseproof.learn.learners import Linear, Trees
 from noiseproof.learn.trials import Setting, Trial
-from noiseproof.learn.why import BEST, LIKELIER, STEADY, TRUE_CLASSES, ensemble_reason, reason
+from noiseproof.learn.why import (
+    BEST,
+    LIKELIER,
+    STEADY,
+    TRUE_CLASSES,
+    ensemble_reason,
+    hardly_told,
+    reason,
+)
 
 REASONS = (STEADY, TRUE_CLASSES, LIKELIER, BEST)
 
@@ -42,3 +50,14 @@ def test_plain_cross_entropy_has_a_reason_too(by):
     told = reason(plain, plain, by)
     assert told.startswith("Plain cross entropy is used: it")
     assert ("predicts held-out labels best" in told) == (by == "labels")
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+@pytest.mark.parametrize("gain", [-0.1, 0.0, 0.02, 0.3])
+def test_features_that_tell_nothing_are_said_to(classes, gain):
+    usual = trial(Setting(Linear()), 1 / classes)
+    numbers = np.random.default_rng(0)
+    right = (numbers.random(400) < 1 / classes + gain).astype(float)
+    told = hardly_told(usual, right, usual.right)
+    assert ("tell nothing" in told) == (gain < 0.1)
+    assert not told or f"{right @ usual.share:.1%}" in told

@@ -14,16 +14,15 @@ from noiseproof.learn.decide import (
     much_told,
     peers,
     plain,
-    preferred,
     tells_classes,
     that_explain,
 )
 from noiseproof.learn.explain import explained
-from noiseproof.learn.learner import Floats, Labels, Learner, of_name
+from noiseproof.learn.learner import Floats, Labels, Learner, Problem, of_name
 from noiseproof.learn.pick import Mix, explaining, mixed, picked, steps_for
 from noiseproof.learn.treat import PLAIN, Opinions
 from noiseproof.learn.trials import Folds, Setting, Trial
-from noiseproof.learn.why import By, ensemble_reason, reason
+from noiseproof.learn.why import By, ensemble_reason, hardly_told, reason
 from noiseproof.noise import EstimatedTransition
 from noiseproof.noise.matrix import Doubles
 
@@ -109,6 +108,7 @@ def choose(
     what is chosen without it.
     """
     chosen = _choice(folds, trials, opinions, noise)
+    chosen = replace(chosen, why=chosen.why + _hardly_told(folds.problem, chosen))
     review = folds.problem.review
     if review is None or len(review.judges) < 2:
         return chosen
@@ -123,6 +123,14 @@ def choose(
     return replace(chosen, checked=right[review.judges])
 
 
+def _hardly_told(problem: Problem, chosen: Chosen) -> str:
+    """Say so if the choice is not clearly better than always predicting the most frequent class."""
+    if problem.judge is not None:
+        return ""
+    most = np.full(len(problem.labels), np.bincount(problem.labels, chosen.plain.share).argmax())
+    return hardly_told(chosen.plain, problem.right(chosen.predicted), problem.right(most))
+
+
 def _choice(
     folds: Folds, trials: Sequence[Trial], opinions: Opinions | None, noise: EstimatedTransition
 ) -> Chosen:
@@ -132,22 +140,20 @@ def _choice(
     if misled and problem.classes <= MOST_EXPLAINED and much_told(trials, problem.labels):
         chosen = _that_explains(folds, trials, opinions)
         return replace(chosen, why=chosen.why + DOUBT + EXPLAINED + ADVICE)
-    chosen = _most_accurate(folds, trials, opinions, noise)
+    chosen = _most_accurate(folds, trials, opinions)
     return replace(chosen, why=chosen.why + DOUBT + ADVICE) if misled else chosen
 
 
-def _most_accurate(
-    folds: Folds, trials: Sequence[Trial], opinions: Opinions | None, noise: EstimatedTransition
-) -> Chosen:
+def _most_accurate(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:
     """Choose the trial, or the mean of trials, that predicts most of the held-out labels."""
-    among = trials if _is_told(folds) else preferred(trials, noise)
-    leader = peers(among)[0]
+    start = peers(trials)
+    leader = start[0]
     by: By = "labels" if folds.problem.judge is None else "answers"
     steps = steps_for(folds.problem, leader.share)
-    mix = picked(peers(among), among, folds.problem, leader.share, steps)
+    mix = picked(start, trials, folds.problem, leader.share, steps)
     if len(mix) == 1:
         return Chosen.of_trial(leader, reason(leader, plain(trials), by), trials, opinions)
-    unbiased = _held_out(folds, among, steps)
+    unbiased = _held_out(folds, trials, steps)
     mean = _mean_of(mix, folds.problem.right(unbiased), trials, opinions, by)
     return replace(mean, unbiased=unbiased)
 
@@ -217,7 +223,7 @@ def _mean_of(
     )  # fmt: skip
 
 
-def _held_out(folds: Folds, among: Sequence[Trial], steps: int) -> Labels:
+def _held_out(folds: Folds, trials: Sequence[Trial], steps: int) -> Labels:
     """Return (N,): what an ensemble that was picked by the other half of the folds predicts.
 
     One that was picked by the same labels would seem better than it is.
@@ -225,9 +231,9 @@ def _held_out(folds: Folds, among: Sequence[Trial], steps: int) -> Labels:
     predicted = np.zeros(len(folds.fold), dtype=np.int64)
     for half in (0, 1):
         mine = folds.fold % 2 == half
-        share = np.where(mine, among[0].share, 0)
+        share = np.where(mine, trials[0].share, 0)
         share /= max(share.sum(), 1e-300)
-        judged = [replace(trial, share=share) for trial in among]
+        judged = [replace(trial, share=share) for trial in trials]
         mix = picked(peers(judged), judged, folds.problem, share, steps)
         predicted[~mine] = mixed(mix)[~mine].argmax(axis=1)
     return predicted

@@ -210,6 +210,7 @@ def learn(
     used = few = Folds(part, fold, deadline, progress, units=units_of(of[kept]))
     rest = Rest(problem, few, kept, equal)
     chosen = compare(few, kinds, losses, search)
+    untreated = None if chosen.opinions is None else chosen.opinions.whole.probabilities
     if few.late and len(kept) == len(labels):
         notes.append(LATE)
     told = 0.0 if part.review is None else float(chosen.plain.share[part.review.rows].sum())
@@ -237,7 +238,9 @@ def learn(
     noise = estimate(given, chosen.probabilities, names, trusted=known, groups=units)
     if known is None and noise.rate_interval[0] > 0:
         # What looks like noise may be what the model has not learnt yet, or cannot learn.
-        hard = max(unlearnt(few, chosen), gathered(few, chosen.probabilities[kept]))
+        hard = 1.0
+        if _is_noise_to(untreated, part.labels, few.units):
+            hard = max(unlearnt(few, chosen), gathered(few, chosen.probabilities[kept]))
         noise = estimate(given, chosen.probabilities, names, groups=units, difficult=hard)
     sharpness = sharpness_for(chosen.probabilities, labels, noise.matrix, problem.weights)
     model = Ensemble(members, sharpness)
@@ -267,6 +270,15 @@ def learn(
         judged=judges is not None,
         units=units,
     )
+
+
+def _is_noise_to(untreated: Floats | None, labels: Labels, units: Labels | None) -> bool:
+    """Return whether the model that treatments go by, if there is one, sees noise as well.
+
+    A treatment clears away the labels that look wrong, also where classes overlap. What is trained
+    on the rest is sure there, and its misses look like noise.
+    """
+    return untreated is None or estimate(labels, untreated, groups=units).rate_interval[0] > 0
 
 
 def _several(of: Labels) -> int:

@@ -7,6 +7,9 @@ same.
 from collections.abc import Sequence
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from noiseproof.learn.decide import CLEARLY, tells_classes
 from noiseproof.learn.treat import CLEANING, TREATMENTS
 from noiseproof.learn.trials import Setting, Trial
@@ -56,6 +59,24 @@ def ensemble_reason(
     return (
         f"The mean of {len(members)} models ({', '.join(names)}) is used: "
         f"{_compared(gain, error, compared, by, because)}."
+    )
+
+
+def hardly_told(compared: Trial, right: NDArray[np.float64], usual: NDArray[np.float64]) -> str:
+    """Say that the features may tell nothing, if a choice is not clearly ahead of one class.
+
+    Args:
+        compared: says what each row counts.
+        right: (N,) whether held-out predictions of the choice are right.
+        usual: (N,) the same of the class with the most labels, always predicted.
+    """
+    gain, error = compared.mean(right - usual)
+    if gain > CLEARLY * error:
+        return ""
+    return (
+        " The features may tell nothing of the label: always predicting the most frequent class "
+        f"gets {usual @ compared.share:.1%} of the held-out labels right, what is used "
+        f"{right @ compared.share:.1%}."
     )
 
 
