@@ -10,6 +10,7 @@ import torch
 import noiseproof as nf
 from noiseproof.integrations import boosting
 from noiseproof.integrations.transformers import compute_loss
+from noiseproof.learn import options
 from noiseproof.theory import numeric_asymmetry_ratio
 
 T = nf.noise.symmetric(4, 0.4)
@@ -101,6 +102,10 @@ NUMBERS = {
     "strongest_confusion": T.strongest_confusion,
     "margin": lambda x: nf.recommend("symmetric:0.2", 3, margin=x),
     "accuracy": lambda x: nf.recommend("symmetric:0.2", 3, accuracy=x),
+    "difficult": lambda x: nf.noise.estimate(LABELS, P, difficult=x),
+    "minutes": lambda x: options.check(None, None, 0, x, 5),
+    "search": lambda x: options.check(None, None, x, 5, 5),
+    "folds": lambda x: options.check(None, None, 0, 5, x),
     "problems": lambda x: nf.check_excess_risk("MAE", problems=x),
     "a_for": lambda x: nf.AMSE.a_for(gap=x),
     "items": lambda x: compute_loss("CE")(

@@ -3,12 +3,11 @@
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.extras import need
 from noiseproof.learn.learner import Learner, Problem
 from noiseproof.learn.learners import registry
+from noiseproof.losses.parameter import as_number, is_whole
 
 #: Minutes, but for infinity: Python's own integers may be larger than any float.
 LONGEST = 1e300
@@ -22,12 +21,12 @@ def check(
     folds: int,
 ) -> None:
     """Raise ParameterError if options name what does not exist or do not go together."""
-    is_number = isinstance(minutes, int | float | np.integer | np.floating)
-    if not is_number or not (0 <= minutes <= LONGEST or minutes == math.inf):
+    minutes = as_number("minutes", minutes)
+    if not (0 <= minutes <= LONGEST or minutes == math.inf):
         raise ParameterError(f"minutes: expected 0 or more, got {minutes}")
-    if not isinstance(search, int | np.integer) or search < 0:
+    if not is_whole(search) or search < 0:
         raise ParameterError(f"search: expected 0 or more further settings, got {search!r}")
-    if not isinstance(folds, int | np.integer) or folds < 2:
+    if not is_whole(folds) or folds < 2:
         raise ParameterError(f"expected 2 folds or more, got {folds!r}")
     if search > 0:
         need("search", "optuna")  # fail now rather than after the comparison

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from noiseproof.errors import NoiseError, ParameterError
+from noiseproof.losses.parameter import as_number
 from noiseproof.noise import difficulty, flips
 from noiseproof.noise.clustered import independent, units_of
 from noiseproof.noise.difficulty import Posterior
@@ -87,7 +88,8 @@ def estimate(
     N, K = p.shape
     if not N:
         raise NoiseError("expected at least one row of probabilities")
-    if not isinstance(difficult, int | float | np.number) or not 0 <= difficult <= 1:
+    difficult = as_number("difficult", difficult)
+    if not 0 <= difficult <= 1:
         raise ParameterError(f"difficult: expected a share from 0 to 1, got {difficult!r}")
     votes = None if neighbours is None else given[read_neighbours(neighbours, N)]
     power, floor = trust(given, p, votes)

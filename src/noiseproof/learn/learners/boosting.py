@@ -201,7 +201,7 @@ def _boost(problem: Problem, task: Task) -> Trained:
     if not own:
         parameters["objective"] = _Robust(learner.loss, labels[~inside])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+        warnings.filterwarnings("ignore", category=UserWarning, module="lightgbm")  # only its own
         booster = lightgbm.train(
             parameters, train, max(10, MOST_TREES // len(known)),
             valid_sets=[data(stopping, train)], feval=error,
