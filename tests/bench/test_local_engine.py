@@ -140,7 +140,7 @@ def test_stopped_and_killed_and_started_again(tmp_path, capsys):
 
 
 def test_two_commands_share_one_store(tmp_path):
-    path, store = write_grid(tmp_path, epochs=30), tmp_path / "runs"
+    path, store = write_grid(tmp_path, epochs=10), tmp_path / "runs"
     processes = [begin(path, store, "--workers", "1", "--json") for _ in range(2)]
     said = [json.loads(process.communicate(timeout=120)[0]) for process in processes]
     assert sum(one["ran"] for one in said) == 12

@@ -34,7 +34,7 @@ FOLDS = {
 
 
 @parametrize_with_checks(
-    [RobustClassifier(minutes=0), RobustClassifier(learner="linear")],
+    [RobustClassifier(minutes=0), RobustClassifier("GCE(q=0.7)", learner="linear")],
     expected_failed_checks=lambda _: FOLDS,
 )
 def test_scikit_learn_agrees(estimator, check):

@@ -38,7 +38,7 @@ def test_a_mark_is_a_gap(tmp_path, kind, mark):
         learnt, answers[name], notes = features(path)
         assert not notes.warnings
         how = Reading(**reading(learnt))
-        blocks = [learnt.transform(b, notes) for b in read_blocks(path, how=how, rows=3)]
+        blocks = [learnt.transform(b, notes) for b in read_blocks(path, how=how, rows=13)]
         np.testing.assert_array_equal(np.concatenate(blocks), answers[name])
         assert not notes.warnings
     np.testing.assert_array_equal(answers["marked"], answers["empty"])
