@@ -79,6 +79,7 @@ def test_says_what_was_compared_and_why(noisy):
 def test_finds_the_noise_and_the_wrong_rows(noisy):
     learned, _, given, true, *_ = noisy
     assert learned.estimate.rate == pytest.approx((given != true).mean(), abs=0.1)
+    assert learned.estimate.decisive
     suspects = learned.suspects()
     assert (given != true)[suspects.rows].mean() > 0.75
     assert (suspects.proposed == true[suspects.rows]).mean() > 0.7

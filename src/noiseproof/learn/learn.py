@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noiseproof.errors import DataError
+from noiseproof.learn import evidence
 from noiseproof.learn.choice import Chosen
 from noiseproof.learn.compare import compare
 from noiseproof.learn.curve import unlearnt
@@ -238,9 +239,9 @@ def learn(
     noise = estimate(given, chosen.probabilities, names, trusted=known, groups=units)
     if known is None and noise.rate_interval[0] > 0:
         # What looks like noise may be what the model has not learnt yet, or cannot learn.
-        hard = 1.0
-        if _is_noise_to(untreated, part.labels, few.units):
-            hard = max(unlearnt(few, chosen), gathered(few, chosen.probabilities[kept]))
+        p, hard = chosen.probabilities[kept], 1.0
+        if evidence.shows(few, p, untreated):
+            hard = max(unlearnt(few, chosen), gathered(few, p))
         noise = estimate(given, chosen.probabilities, names, groups=units, difficult=hard)
     sharpness = sharpness_for(chosen.probabilities, labels, noise.matrix, problem.weights)
     model = Ensemble(members, sharpness)
@@ -270,15 +271,6 @@ def learn(
         judged=judges is not None,
         units=units,
     )
-
-
-def _is_noise_to(untreated: Floats | None, labels: Labels, units: Labels | None) -> bool:
-    """Return whether the model that treatments go by, if there is one, sees noise as well.
-
-    A treatment clears away the labels that look wrong, also where classes overlap. What is trained
-    on the rest is sure there, and its misses look like noise.
-    """
-    return untreated is None or estimate(labels, untreated, groups=units).rate_interval[0] > 0
 
 
 def _several(of: Labels) -> int:
