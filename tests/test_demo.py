@@ -10,19 +10,20 @@ from noiseproof.cli import main
 from noiseproof.errors import ParameterError
 
 
-def shown(capsys):
-    """Run the demo; return its last line's numbers."""
+def shown(capsys, told=""):
+    """Run the demo, which has to say what is ``told``; return its last line's numbers."""
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
     assert "$ noiseproof fit noiseproof-demo/digits.csv --label digit" in out
     assert "the report: noiseproof-demo/fit/report.html" in out
+    assert re.search(told, out)
     return tuple(map(float, re.findall(r"([+-]?[\d.]+)(?:%| points)", out.splitlines()[-1])))
 
 
 @pytest.mark.slow
 def test_the_demo_shows_what_the_package_is_for(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    ours, plain, gain = shown(capsys)
+    ours, plain, gain = shown(capsys, r"estimate  4\d\.\d% of the labels are wrong \(")
     assert ours > 90
     assert gain > 5
     assert ours - plain == pytest.approx(gain, abs=0.11)
