@@ -14,8 +14,9 @@
     ├── TheoryError       (ValueError)   a question that has no answer for this loss
     └── MissingExtraError (ModuleNotFoundError)   a package that one of our extras installs
 
-Each message is one line, in the words of whoever made the mistake, and says the way out. The
-built-in base classes are there so that code written against torch keeps working.
+Each message is one line, in the words of whoever made the mistake, and says the way out; control
+characters that came in from data are escaped. The built-in base classes are there so that code
+written against torch keeps working.
 
 And one warning, DataWarning (UserWarning): columns that have changed since a model was fitted,
 labels that may belong to other rows, scores that may be probabilities, or data that are not read.
@@ -24,6 +25,8 @@ labels that may belong to other rows, scores that may be probabilities, or data 
 import re
 from collections.abc import Iterable
 from typing import Any
+
+from noiseproof.shown import printable
 
 #: Letters of a message at most: what was given may be longer than a screen.
 LONGEST = 2000
@@ -37,7 +40,7 @@ class NoiseproofError(Exception):
     """
 
     def __init__(self, *args: Any) -> None:
-        super().__init__(*(_one_line(x) if isinstance(x, str) else x for x in args))
+        super().__init__(*(_shown(x) for x in args))
 
 
 class ParameterError(NoiseproofError, ValueError):
@@ -75,6 +78,9 @@ class ChangedError(DataError):
 class DataWarning(UserWarning):
     """Columns that have changed since the fit, labels that may be of other rows, unread data."""
 
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*(_shown(x) for x in args))
+
 
 class FileError(NoiseproofError, OSError):
     """A file or folder that cannot be written."""
@@ -92,10 +98,12 @@ class MissingExtraError(NoiseproofError, ModuleNotFoundError):
     """A package that one of our extras installs and that is not there."""
 
 
-def _one_line(text: str) -> str:
+def _shown(text: Any) -> Any:
+    if not isinstance(text, str):
+        return text
     if len(text) > LONGEST:  # first, as the pattern is slow on long blanks; the end has the reason
         text = f"{text[: LONGEST // 2 - 5]} ... {text[-LONGEST // 2 :]}"
-    return re.sub(r"\s*\n\s*", " ", text)
+    return printable(re.sub(r"\s*\n\s*", " ", text))
 
 
 #: Known words that a message lists at most.

@@ -1,4 +1,4 @@
-"""Noise has to show in more than what a treatment made sure: probabilities tell, no fit is needed."""
+"""Noise has to show in more than what a treatment made sure. Probabilities alone tell."""
 
 import numpy as np
 import pytest

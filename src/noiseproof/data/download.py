@@ -70,7 +70,7 @@ class _FailedError(DataError):
 
 def _download(file: File, target: Path, progress: bool, stream: BinaryIO) -> None:
     """Write what comes into a stream; set aside what has the name that it is for."""
-    need("bench", "pooch")
+    need("bench", "pooch", "requests")
     from pooch.downloaders import choose_downloader
     from requests import RequestException
 

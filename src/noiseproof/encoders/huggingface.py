@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 from pickle import UnpicklingError
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -151,10 +152,10 @@ def load(
     if encodes not in can:
         raise DataError(f"--encoder {word}: it encodes {' and '.join(can)}, these are {encodes}")
     kind = TextEncoder if encodes == TEXTS else PictureEncoder
-    with _quiet():
+    with _quiet(), _in_utf8(folder) as found:
         try:
             with unchanged(folder, lambda: [folder / name for name in _hashed(folder)]):
-                return kind(folder, name, size)
+                return kind(found, name, size)
         except DataError:
             raise
         except UnpicklingError:  # torch would advise to load it all the same
@@ -162,6 +163,18 @@ def load(
         except Exception as error:  # of many kinds, all from files that do not fit
             said = " ".join(str(error).split())[:200] or type(error).__name__
             raise DataError(f"{folder}: cannot be used as an encoder ({said})") from None
+
+
+@contextmanager
+def _in_utf8(folder: Path) -> Iterator[Path]:
+    """Give the folder a path that is UTF-8: the readers of weights and words know no other."""
+    if str(folder).isprintable() or not any("\udc80" <= c <= "\udcff" for c in str(folder)):
+        yield folder
+        return
+    with TemporaryDirectory(prefix="noiseproof-") as place:
+        link = Path(place, "encoder")
+        link.symlink_to(folder, target_is_directory=True)
+        yield link
 
 
 def hash_of(folder: Path) -> str:

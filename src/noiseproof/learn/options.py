@@ -3,11 +3,13 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from noiseproof.errors import ParameterError, did_you_mean
 from noiseproof.extras import need
 from noiseproof.learn.learner import Learner, Problem
 from noiseproof.learn.learners import registry
-from noiseproof.losses.parameter import as_number, is_whole
+from noiseproof.losses.parameter import is_whole
 
 #: Minutes, but for infinity: Python's own integers may be larger than any float.
 LONGEST = 1e300
@@ -21,8 +23,8 @@ def check(
     folds: int,
 ) -> None:
     """Raise ParameterError if options name what does not exist or do not go together."""
-    minutes = as_number("minutes", minutes)
-    if not (0 <= minutes <= LONGEST or minutes == math.inf):
+    is_number = is_whole(minutes) or isinstance(minutes, float | np.floating)
+    if not is_number or not (0 <= minutes <= LONGEST or minutes == math.inf):
         raise ParameterError(f"minutes: expected 0 or more, got {minutes}")
     if not is_whole(search) or search < 0:
         raise ParameterError(f"search: expected 0 or more further settings, got {search!r}")

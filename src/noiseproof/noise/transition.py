@@ -16,6 +16,7 @@ from noiseproof.noise.labels import Labels, as_labels, is_listing, to_array
 from noiseproof.noise.matrix import Doubles, check_matrix, largest_flips, off_diagonal, ratio
 from noiseproof.noise.named import check_same_names, in_order
 from noiseproof.noise.streams import stream
+from noiseproof.shown import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -214,7 +215,7 @@ class TransitionMatrix:
     def __str__(self) -> str:
         if len(self) > 20:
             return repr(self)
-        names = [self.name(i) for i in range(len(self))]
+        names = [printable(self.name(i)) for i in range(len(self))]
         rows = [["true \\ given", *(f"{name[:6]}…" if len(name) > 7 else name for name in names)]]
         for name, row in zip(names, self.matrix, strict=True):
             rows.append([name, *(f"{value:.3f}" if value else "." for value in row)])
