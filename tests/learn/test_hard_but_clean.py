@@ -71,16 +71,6 @@ def kinds(seed: int):
     return X, 2 * kind + sort
 
 
-def overlapping(seed: int):
-    """Two classes that overlap, one of them rare: treated models are sure of nearly all rows."""
-    numbers = np.random.default_rng(seed)
-    y = (numbers.random(180) < 0.3).astype(int)
-    X = numbers.normal(size=(180, 4))
-    X[:, 0] += 1.5 * y
-    X[:, 1] *= 1 + y
-    return X, y
-
-
 HARD = {
     "moons": lambda: make_moons(300, noise=0.5, random_state=0),
     "three clusters": lambda: clusters(2, 3, 3, 1, 0.5),
@@ -91,7 +81,6 @@ HARD = {
     "spreads": lambda: spreads(10046),
     "grades": lambda: grades(2),
     "kinds": lambda: kinds(4),
-    "overlapping": lambda: overlapping(25),
     "half parity": lambda: half_parity(0),
     "half parities": lambda: half_parities(0),
 }

@@ -3,6 +3,7 @@
 import re
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from noiseproof import noise
 from noiseproof.errors import MissingExtraError, ParameterError
 from noiseproof.learn import search as searching
 from noiseproof.learn.choice import Chosen
-from noiseproof.learn.decide import PEERS, in_the_race, peers, plain
+from noiseproof.learn.decide import PEERS, in_the_race, peers, plain, preferred
 from noiseproof.learn.ensemble import Ensemble, sharpness_for
 from noiseproof.learn.folds import alike, deal, sample
 from noiseproof.learn.grow import grown
@@ -237,6 +238,30 @@ def test_what_a_first_look_found_is_not_trained_again(monkeypatch):
     (raced,) = folds.run([setting])
     assert sorted(task.start for task in trained) == [0, 1, 2, 3, 4]
     assert np.array_equal(raced.probabilities, direct.probabilities)
+
+
+def estimated(rate: float, clean_level: float, certain: bool = True) -> SimpleNamespace:
+    return SimpleNamespace(
+        rate=rate,
+        rate_interval=(rate / 2 if certain else 0.0, 2 * rate),
+        clean_level_interval=(clean_level, 2 * clean_level),
+        decisive=certain,
+    )
+
+
+def test_where_classes_are_easy_to_tell_a_level_model_that_tells_them_is_preferred():
+    rows = np.arange(1000)
+    flexible = trial("trees", list((rows < 690).astype(int)))
+    level = trial("trees", list(((rows >= 20) & (rows < 708)).astype(int)), "em")
+    behind = trial("trees", list((rows < 660).astype(int)), "em")
+    easy, hard = estimated(0.3, clean_level=3), estimated(0.1, clean_level=3)
+    clean = estimated(0.01, clean_level=3)
+    every = [flexible, level, behind]
+    assert preferred(every, easy) == [level]
+    unsure = estimated(0.3, clean_level=3, certain=False)
+    for found in (hard, clean, unsure):  # 69 % of 90 and 99 % that can be told, or of who knows
+        assert preferred(every, found) == every
+    assert preferred([flexible, behind], easy) == [flexible, behind]
 
 
 def test_labels_of_which_half_are_those_of_another_class_do_not_decide():

@@ -14,6 +14,7 @@ from noiseproof.learn.decide import (
     much_told,
     peers,
     plain,
+    preferred,
     tells_classes,
     that_explain,
 )
@@ -140,20 +141,22 @@ def _choice(
     if misled and problem.classes <= MOST_EXPLAINED and much_told(trials, problem.labels):
         chosen = _that_explains(folds, trials, opinions)
         return replace(chosen, why=chosen.why + DOUBT + EXPLAINED + ADVICE)
-    chosen = _most_accurate(folds, trials, opinions)
+    chosen = _most_accurate(folds, trials, opinions, noise)
     return replace(chosen, why=chosen.why + DOUBT + ADVICE) if misled else chosen
 
 
-def _most_accurate(folds: Folds, trials: Sequence[Trial], opinions: Opinions | None) -> Chosen:
+def _most_accurate(
+    folds: Folds, trials: Sequence[Trial], opinions: Opinions | None, noise: EstimatedTransition
+) -> Chosen:
     """Choose the trial, or the mean of trials, that predicts most of the held-out labels."""
-    start = peers(trials)
-    leader = start[0]
+    among = trials if _is_told(folds) else preferred(trials, noise)
+    leader = peers(among)[0]
     by: By = "labels" if folds.problem.judge is None else "answers"
     steps = steps_for(folds.problem, leader.share)
-    mix = picked(start, trials, folds.problem, leader.share, steps)
+    mix = picked(peers(among), among, folds.problem, leader.share, steps)
     if len(mix) == 1:
         return Chosen.of_trial(leader, reason(leader, plain(trials), by), trials, opinions)
-    unbiased = _held_out(folds, trials, steps)
+    unbiased = _held_out(folds, among, steps)
     mean = _mean_of(mix, folds.problem.right(unbiased), trials, opinions, by)
     return replace(mean, unbiased=unbiased)
 
@@ -223,7 +226,7 @@ def _mean_of(
     )  # fmt: skip
 
 
-def _held_out(folds: Folds, trials: Sequence[Trial], steps: int) -> Labels:
+def _held_out(folds: Folds, among: Sequence[Trial], steps: int) -> Labels:
     """Return (N,): what an ensemble that was picked by the other half of the folds predicts.
 
     One that was picked by the same labels would seem better than it is.
@@ -231,9 +234,9 @@ def _held_out(folds: Folds, trials: Sequence[Trial], steps: int) -> Labels:
     predicted = np.zeros(len(folds.fold), dtype=np.int64)
     for half in (0, 1):
         mine = folds.fold % 2 == half
-        share = np.where(mine, trials[0].share, 0)
+        share = np.where(mine, among[0].share, 0)
         share /= max(share.sum(), 1e-300)
-        judged = [replace(trial, share=share) for trial in trials]
+        judged = [replace(trial, share=share) for trial in among]
         mix = picked(peers(judged), judged, folds.problem, share, steps)
         predicted[~mine] = mixed(mix)[~mine].argmax(axis=1)
     return predicted
