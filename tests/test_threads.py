@@ -115,6 +115,26 @@ def test_threads_that_begin_later_have_their_own_number(inside, limited):
         torch.set_num_threads(before)
 
 
+def test_several_that_come_and_go_at_once_leave_later_threads_their_number():
+    def often():
+        for _ in range(60):
+            with one_torch_thread():
+                pass
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        for _ in range(8):
+            several = [threading.Thread(target=often) for _ in range(4)]
+            for thread in several:
+                thread.start()
+            for thread in several:
+                thread.join()
+            assert in_another_thread(torch.get_num_threads) == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 @pytest.mark.parametrize("inside", [parallel.one_thread, one_torch_thread])
 def test_an_interruption_leaves_the_callers_settings_alone(inside):
     def settings():

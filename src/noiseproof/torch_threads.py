@@ -41,7 +41,7 @@ def one_torch_thread() -> Iterator[None]:
                 before = _later
             # A signal is heard at calls, of which there is none here: all of this, or nothing.
             _inside, came, _own.token = _inside | {token}, True, token
-        torch.set_num_threads(1)
+            torch.set_num_threads(1)
         yield
     finally:
         if came:
@@ -56,8 +56,8 @@ def one_torch_thread() -> Iterator[None]:
 def _leave(token: object, before: int) -> None:
     """Restore this thread's number and that of later threads; again makes no difference."""
     global _inside
-    torch.set_num_threads(before)
     with _lock:
+        torch.set_num_threads(before)  # which sets that of later threads, too: so under the lock
         _inside = _inside - {token}
         later = 1 if _inside else _later
         if later != before and not sys.is_finalizing():  # no thread begins any more then

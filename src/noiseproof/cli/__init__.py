@@ -93,8 +93,14 @@ def _explained(error: Exception) -> int:
     if isinstance(error, NoiseproofError):
         return _complain(text)
     if isinstance(error, FileNotFoundError):
-        gone = not error.filename and "the working directory does not exist any more"
-        return _complain(gone or f"{error.filename}: {error.strerror}")
+        if error.filename:
+            return _complain(f"{error.filename}: {error.strerror}")
+        if "temporary directory" in text:  # of `tempfile`: nowhere can anything be written
+            return _complain(
+                "no folder for temporary files can be written to: they are full or read-only; "
+                "TMPDIR names another"
+            )
+        return _complain("the working directory does not exist any more")
     if isinstance(error, OSError):
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else text)
     if isinstance(error, MemoryError):
