@@ -25,6 +25,8 @@ MOMENTS = [
     "%Y-%m-%d %H:%M:%S Europe/Berlin", "%Y-%m-%dT%H:%M:%S[Europe/Berlin]", "%d%b%Y:%H:%M:%S",
     "[%d/%b/%Y:%H:%M:%S +0000]", "%a, %d %b %Y %H:%M:%S +0000", "%d-%b-%Y %I:%M:%S %p",
     "%B %d, %Y, %I:%M:%S %p", "%m/%d/%Y %I:%M:%S %p",
+    "%a %b %d %H:%M:%S %Y", "[%a %b %d %H:%M:%S.000000 %Y]", "%a %b %e %H:%M:%S UTC %Y",
+    "%a %b %d %H:%M:%S +0000 %Y",
 ]  # fmt: skip
 
 
