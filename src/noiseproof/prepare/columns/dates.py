@@ -154,15 +154,23 @@ def which_first(texts: Any) -> bool | None:
     >>> import pandas as pd
     >>> which_first(pd.Series(["3/4/2020", "3/31/2020"])), which_first(pd.Series(["3.4.2020"]))
     (False, True)
+    >>> which_first(pd.Series(["01/02/2020", "01/12/2024"]))  # months, by their first days
+    True
     """
     parts = texts.str.extract(f"^{SLASHED}$")
     parts = parts[parts["first"].notna()]
     if len(parts) == 0:
         return None
-    first, second = (int((parts[name].astype(int) > 12).sum()) for name in ("first", "second"))
-    if first == second:
-        return bool((parts["mark"] != "/").mean() > 0.5)  # slashes are the American way
-    return first > second
+    numbers = parts[["first", "second"]].astype(int)
+    first, second = (numbers > 12).sum()
+    if first != second:
+        return bool(first > second)
+    # Many series are of months, by their first days. Those of years may all begin in January, but
+    # in its first week.
+    first, second = (numbers == 1).all()
+    if first != second and parts["year"].nunique() > 1 and numbers.max(axis=None) > 7:
+        return bool(first)
+    return bool((parts["mark"] != "/").mean() > 0.5)  # slashes are the American way
 
 
 def _days(column: Any) -> NDArray[np.float64]:
