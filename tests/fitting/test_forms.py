@@ -267,7 +267,7 @@ ALIKE = {
     "spaces": COLUMNS.assign(colour=COLUMNS["colour"] + " "),
     "days as dates": COLUMNS.assign(day=DAYS.date, time=DAYS.strftime("%Y-%m-%dT%H:%M:%S")),
     "time zone": COLUMNS.assign(time=DAYS.tz_localize("UTC").as_unit("s")),
-    "seconds": COLUMNS.assign(span=COLUMNS["span"].dt.total_seconds()),
+    "spans as texts": COLUMNS.assign(span=COLUMNS["span"].astype(str)),
     "index": COLUMNS.set_index(np.zeros(90)),
     "more columns, in another order": COLUMNS.assign(more=1)[[*COLUMNS.columns[::-1], "more"]],
 }

@@ -291,3 +291,32 @@ def test_a_minus_behind_a_number_is_a_minus():
     found = Amounts.of(["1,234.50-", "3.00"], np.array([1, 1]), 2)
     assert found is not None
     assert found.read(pd.Series(["1,234.50-", "3.00"])).tolist() == [-1234.5, 3]
+
+
+TIMES_OF_DAY = [f"{at % 24}:{at * 7 % 60:02}" for at in range(100)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        TIMES_OF_DAY, [f"{text}:30" for text in TIMES_OF_DAY], [*map(spoken, range(100, 9000, 89))],
+        [f"{at} days 00:01:30" for at in range(30)], SPANS, SPANS.to_pytimedelta(),
+        *([shape.format(at / 4) for at in range(90)] for shape in ("${}", "{} €", "{} %", "{} kg")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("form", [int, float, str, object])
+def test_plain_numbers_where_the_fit_had_times_or_a_unit_are_unread(values, form):
+    """1405 may be 14:05, minutes or seconds, and 5 may be another currency."""
+    column, now = kind_of(values), pd.Series([1405, 845, 0, 7, 86399]).astype(form)
+    assert column.unit
+    notes = Notes()
+    column.fill(now, np.empty((5, len(column.features)), np.float32), notes)
+    assert "cannot be read as" in notes.warnings[0]
+
+
+@pytest.mark.parametrize("unit", ["h:mm", "h:mm:ss", "m:ss"])
+def test_spans_of_any_type_are_read_where_the_fit_had_texts(unit):
+    spans = [SPANS[0].to_pytimedelta(), SPANS[0], SPANS[0].to_timedelta64(), 1405, "1405", None]
+    read = Amounts(unit, ".").read(pd.Series(spans, dtype=object))
+    assert read[:3].tolist() == [SPANS[0].total_seconds()] * 3
+    assert np.isnan(read[3:]).all()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from noiseproof.errors import DataError
-from noiseproof.prepare.columns.dates import as_days
+from noiseproof.prepare.columns.dates import as_days, which_first
 from noiseproof.prepare.features import learn_features
 from noiseproof.prepare.notes import Notes
 from noiseproof.prepare.samples import Samples
@@ -25,6 +25,8 @@ MOMENTS = [
     "%Y-%m-%d %H:%M:%S Europe/Berlin", "%Y-%m-%dT%H:%M:%S[Europe/Berlin]", "%d%b%Y:%H:%M:%S",
     "[%d/%b/%Y:%H:%M:%S +0000]", "%a, %d %b %Y %H:%M:%S +0000", "%d-%b-%Y %I:%M:%S %p",
     "%B %d, %Y, %I:%M:%S %p", "%m/%d/%Y %I:%M:%S %p",
+    "%a %b %d %H:%M:%S %Y", "[%a %b %d %H:%M:%S.000000 %Y]", "%a %b %e %H:%M:%S UTC %Y",
+    "%a %b %d %H:%M:%S +0000 %Y",
 ]  # fmt: skip
 
 
@@ -95,3 +97,29 @@ def test_what_only_begins_like_a_date_is_none():
     terms += [f"{day} -" for day in days[-9:]]
     with pytest.raises(DataError, match="left out, a name for each row: when"):
         learn_features(Samples("t", pd.DataFrame({"when": terms})), (), 0, Notes())
+
+
+MONTHS = pd.Series(pd.date_range("2020-01-01", periods=60, freq="MS"))
+
+
+@pytest.mark.parametrize(("mark", "year"), [("/", "%Y"), ("/", "%y"), ("-", "%Y")])
+@pytest.mark.parametrize("day_first", [True, False])
+def test_the_day_is_what_is_always_1(mark, year, day_first):
+    way = mark.join(["%d", "%m", year] if day_first else ["%m", "%d", year])
+    for step in (1, 3, 5):
+        texts = pd.Series(MONTHS[::step].dt.strftime(way), dtype=object)
+        assert which_first(texts) == day_first
+        np.testing.assert_array_equal(as_days(texts, day_first), as_days(MONTHS[::step], None))
+
+
+@pytest.mark.parametrize("mark", ["/", "-", "."])
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["1/2/2020", "1/3/2020", "1/9/2020"], ["1/2/2020", "2/1/2021", "9/1/2021"],
+        ["11/2/2004", "11/4/2008", "11/8/2016"],  # elections
+        ["01/02/2019", "01/02/2020", "01/04/2021"],  # the first day of trade
+    ],
+)  # fmt: skip
+def test_where_either_may_be_the_day_the_mark_decides(mark, texts):
+    assert which_first(pd.Series(texts).str.replace("/", mark)) == (mark != "/")

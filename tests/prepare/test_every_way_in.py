@@ -189,6 +189,24 @@ def test_a_time_is_one_group_however_it_is_written():
     assert Groups.of(column).known_to(Groups.of(pd.Series(days))).all()
 
 
+def test_a_moment_is_one_group_whatever_offset_and_program_wrote_it():
+    moment = pd.Timestamp("2020-01-30 23:30:00", tz="UTC")
+    here = [moment.tz_convert(zone) for zone in ("UTC", "Asia/Kolkata", "Asia/Tokyo")]
+    texts = [str(time) for time in here]
+    ways = ["%Y-%m-%d %H:%M:%S{}", "%Y-%m-%dT%H:%M:%S.000{}", "%Y-%m-%d %H:%M:%S.000000000 {}"]
+    ways += ["%d/%b/%Y:%H:%M:%S {}", "%a, %d %b %Y %H:%M:%S {}", "%a %b %d %H:%M:%S {} %Y"]
+    for way in ways:
+        texts += [time.strftime(way.format("%z")) for time in here]
+        texts += [moment.strftime(way.format(zone)) for zone in ("UTC", "GMT", "+00:00")]
+    texts += ["2020-01-31 01:30:00+02", "2020-01-31 01:30+02", "20200130T233000Z"]
+    texts += ["2020-01-31 01:30:00 GMT+0200", "2020-01-30 23:30Z", "2020-01-30T23:30:00z"]
+    assert Groups.of(pd.Series(texts, dtype=object)).texts == ("2020-01-30 23:30:00+00:00",)
+    near = [pd.Timestamp(at, tz=zone) for at in (1, 2, 1000) for zone in ("UTC", "Asia/Tokyo")]
+    assert Groups.of(pd.Series(near, dtype=object)).numbers.tolist() == [0, 0, 1, 1, 2, 2]
+    others = ["2020-01-30 23:30", "2020-01-30 23:30 CET", "2020-01-30 23:30 EST", "2020-01-30"]
+    assert Groups.of(pd.Series(others)).numbers.tolist() == [0, 1, 2, 3]
+
+
 def test_a_column_without_a_name_tells_items_beside_groups():
     frame = pd.DataFrame({
         "": [1, 2, 1, 2], "x": 0.5, "who": ["a", "a", "b", "b"], "g": [0, 0, 0, 0],

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from noiseproof.errors import DataError
 from noiseproof.files.spreadsheet import escape, escaped, unescape
 from noiseproof.prepare.checks import check
-from noiseproof.prepare.classes import MISSING, encode
+from noiseproof.prepare.classes import MISSING, Classes, encode
 from noiseproof.prepare.read import read
 from noiseproof.prepare.samples import Samples
 from noiseproof.tables.gaps import GAPS
@@ -153,6 +153,15 @@ def test_labels_that_look_alike_are_told():
     for group in ("'1' and '1.0'", "'Cat' and 'cat' and 'cat '", "'cafe\u0301' and 'caf\u00e9'"):
         assert group in line
     assert "dog" not in line
+
+
+@pytest.mark.parametrize("digits", [16, 18, 30, 400])
+def test_long_numbers_look_alike_only_where_they_are_equal(digits):
+    number = 9 * 10**digits + 207008
+    same = (f"{number}", f"{number}.0", f"0{number}")
+    for other in (f"{number + 1}", f"{number}.5", f"-{number}", f"{number}0", "1e9999999999"):
+        assert Classes((*same, other), "text").lookalikes == [same]
+    assert Classes((str(number), str(number + 1)), "integer").lookalikes == []
 
 
 @pytest.mark.parametrize("gap", ["NA", "n/a", "None", "null", "NaN", "<NA>", " nan"])

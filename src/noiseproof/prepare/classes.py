@@ -128,13 +128,14 @@ def encode(labels: Any, where: str) -> tuple[Codes, Classes]:
 
 def _folded(name: str) -> Any:
     text = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-    return float(text) if re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", text) else text
+    number = re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,9})?", text)
+    return Decimal(text) if number else text  # floats would make long numbers equal
 
 
 def _check_count(names: Sequence[str], present: Sequence[str], kind: Kind, where: str) -> None:
     if len(names) < 2:
         raise DataError(f"{where}: one class only, {names[0]!r}; there is nothing to tell apart")
-    numbers = kind == "integer" or all(isinstance(_folded(name), float) for name in names)
+    numbers = kind == "integer" or all(isinstance(_folded(name), Decimal) for name in names)
     quantity = numbers and len(names) > max(MANY, len(present) // 10)
     if quantity or len(names) > max(MANY, len(present) // 2):
         what = "a quantity" if numbers else "a name or free text"

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.prepare.classes import Codes
+from noiseproof.prepare.columns.dates import in_numbers
 from noiseproof.prepare.columns.values import TRUTH, as_text, with_gaps
 from noiseproof.prepare.notes import shortlist
 from noiseproof.progress import counted
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
 
 #: Longer numbers are compared as they are written: decimals would round them.
 EXACT = 28
-#: A day, or a time with its zone or without one; more digits are not for datetime to keep.
+#: A day, or a time with its zone or without one. Only UTC says by its name how late it is there.
 TIME = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-    r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6}0*)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"(?:[T ](?P<clock>[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,](?P<part>[0-9]{1,12}))?)?)"
+    r"\s?(?:(?P<utc>Z|UTC|GMT)?(?P<offset>(?<!Z)[+-][0-9]{2}(?::?[0-9]{2})?)?))?",
+    re.IGNORECASE,
 )
 
 
@@ -134,8 +137,8 @@ class Groups:
 
 def _one_name(text: str) -> str:
     """Return the name of a group, numbers, times and true always written the same way."""
-    if TIME.fullmatch(text):
-        return _one_time(text)
+    if time := TIME.fullmatch(in_numbers(text)):
+        return _one_time(time) or text
     if text.lower() in TRUTH:
         return text.lower()
     plain = re.fullmatch(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?", text)
@@ -145,15 +148,22 @@ def _one_name(text: str) -> str:
     return str(int(number)) if number == int(number) else str(number.normalize())
 
 
-def _one_time(text: str) -> str:
-    """Return a day as it is, a time at midnight as a day, and one with a zone as that of UTC."""
+def _one_time(written: re.Match[str]) -> str:
+    """Return a day as it is, a time at midnight as a day, and one with a zone as that of UTC.
+
+    Parts of a second stay digits: datetime would drop those of pandas' nanoseconds.
+    """
+    day, clock, part, utc, offset = written.groups()
+    part = (part or "").rstrip("0")
+    part = f".{part}" if part else ""
     try:
-        time = datetime.fromisoformat(text)
-        if time.tzinfo is None:
-            return str(time).removesuffix(" 00:00:00")
-        return str(time.astimezone(UTC))
+        time = datetime.fromisoformat(f"{day} {(clock or '00:00')[:8]}{offset or ''}")
+        if not (utc or offset):
+            return f"{time}{part}".removesuffix(" 00:00:00")
+        time = time.astimezone(UTC) if offset else time
+        return f"{time.replace(tzinfo=None)}{part}+00:00"
     except (ValueError, OverflowError):  # no such day, or none in UTC
-        return text
+        return ""
 
 
 def grouped(samples: "Samples", group: Any, table: "Samples | None" = None) -> "Samples":

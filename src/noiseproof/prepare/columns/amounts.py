@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,8 +127,11 @@ class Amounts(NamedTuple):
             return as_numbers(column) if is_span else np.full(len(column), np.nan)
         codes, texts = as_text(column)
         found = np.array([self._number(text) for text in texts] + [np.nan])[codes]
-        if is_span:  # as numbers, spans are in seconds
-            return np.where(np.isnan(found), as_numbers(column, truth=False), found)
+        if is_span:  # 1405 may be 14:05, or minutes, or seconds
+            spans = np.array(
+                [isinstance(v, np.timedelta64 | timedelta) for v in column], dtype=bool
+            )
+            found[spans] = as_numbers(column[spans])
         if self.unit:
             return found
         plain = np.array([not isinstance(value, str) for value in column], dtype=np.bool_)

@@ -23,12 +23,16 @@ MONTHS = (
 FIRST = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 BEFORE = r"\[?(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
 AFTER = r"(?:[T :]|,\s?)(?P<time>\d{1,2}[:hH].*?)"
-DAY_FIRST, MONTH_FIRST = (
-    re.compile(rf"{BEFORE}{day}(?:{AFTER})?\]?", re.IGNORECASE)
+#: The last is that of ctime, Apache's errors and Unix's date: Sat Jun  5 01:36:20 +0000 2021.
+DAY_FIRST, MONTH_FIRST, YEAR_LAST = (
+    re.compile(rf"{BEFORE}{day}\]?", re.IGNORECASE)
     for day in (
         rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?[-/ ]?(?P<month>{MONTHS})\.?[-/ ,]?"
-        r"(?P<year>\d{4}|\d{2})",
-        rf"(?P<month>{MONTHS})\.?[-/ ](?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[-/ ](?P<year>\d{{4}})",
+        rf"(?P<year>\d{{4}}|\d{{2}})(?:{AFTER})?",
+        rf"(?P<month>{MONTHS})\.?[-/ ](?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[-/ ](?P<year>\d{{4}})"
+        rf"(?:{AFTER})?",
+        rf"(?P<month>{MONTHS}) {{1,2}}(?P<day>\d{{1,2}}) (?P<time>\d{{1,2}}:\d{{2}}(?::\d{{2}}"
+        r"(?:\.\d{1,9})?)?(?: (?:[a-z]{1,5}|[-+]\d{2}:?\d{2}))?) (?P<year>\d{4})",
     )
 )
 #: Texts without it are none of these, nor the next.
@@ -54,7 +58,7 @@ def as_days(column: Any, day_first: bool | None) -> NDArray[np.float64]:
     if pd.api.types.is_datetime64_any_dtype(column):
         return _days(column)
     codes, texts = as_text(column)
-    different = pd.Series(list(map(_in_numbers, texts)), dtype=object)
+    different = pd.Series(list(map(in_numbers, texts)), dtype=object)
     days = _days(_parsed(different, day_first)) if len(different) else np.empty(0)
     return np.append(days, np.nan)[codes]
 
@@ -87,27 +91,30 @@ def _read(texts: Any) -> Any:
     return pd.to_datetime(texts.astype(object), errors="coerce", format="mixed", utc=True)
 
 
-def _in_numbers(text: str) -> str:
+def in_numbers(text: str) -> str:
     """Return a date with the name of its month, or one without marks, as others are written.
 
-    >>> _in_numbers("29-JUN-22"), _in_numbers("June 9th, 2022 2:02 PM"), _in_numbers("June 2022")
-    ('2022-06-29', '2022-06-9 2:02 PM', 'June 2022')
-    >>> _in_numbers("[29/Jun/2022:14:02:54 +0000]"), _in_numbers("20220629T140254Z")
-    ('2022-06-29 14:02:54 +0000', '2022-06-29T14:02:54Z')
+    >>> in_numbers("29-JUN-22"), in_numbers("June 9th, 2022 2:02 PM"), in_numbers("June 2022")
+    ('2022-06-29', '2022-06-09 2:02 PM', 'June 2022')
+    >>> in_numbers("[29/Jun/2022:14:02:54 +0000]"), in_numbers("Wed Jun 29 14:02:54 2022")
+    ('2022-06-29 14:02:54 +0000', '2022-06-29 14:02:54')
+    >>> in_numbers("20220629T140254Z")
+    '2022-06-29T14:02:54Z'
     """
     if len(text) > 64 or not LETTERS.search(text) or not text.isascii():
         return text
     if found := COMPACT.fullmatch(text):
         year, month, day, *time = found.groups()
         return f"{year}-{month}-{day}T{':'.join(time)}"
-    found = DAY_FIRST.fullmatch(text) or MONTH_FIRST.fullmatch(text)
+    found = DAY_FIRST.fullmatch(text) or MONTH_FIRST.fullmatch(text) or YEAR_LAST.fullmatch(text)
     if found is None:
         return text
     year = found["year"]
     if len(year) == 2:
         year = f"{'20' if year < '69' else '19'}{year}"
     month = 1 + FIRST.index(found["month"][:3].lower())
-    return f"{year}-{month:02}-{found['day']}{' ' * bool(found['time'])}{found['time'] or ''}"
+    day = found["day"].zfill(2)
+    return f"{year}-{month:02}-{day}{' ' * bool(found['time'])}{found['time'] or ''}"
 
 
 def _year(years: Any) -> Any:
@@ -118,7 +125,7 @@ def _year(years: Any) -> Any:
 
 def is_date(texts: Any) -> Any:
     """Return for each text whether it looks like a date."""
-    texts = texts.map(_in_numbers, na_action="ignore")
+    texts = texts.map(in_numbers, na_action="ignore")
     return texts.str.fullmatch(ISO) | texts.str.fullmatch(SLASHED)
 
 
@@ -147,15 +154,23 @@ def which_first(texts: Any) -> bool | None:
     >>> import pandas as pd
     >>> which_first(pd.Series(["3/4/2020", "3/31/2020"])), which_first(pd.Series(["3.4.2020"]))
     (False, True)
+    >>> which_first(pd.Series(["01/02/2020", "01/12/2024"]))  # months, by their first days
+    True
     """
     parts = texts.str.extract(f"^{SLASHED}$")
     parts = parts[parts["first"].notna()]
     if len(parts) == 0:
         return None
-    first, second = (int((parts[name].astype(int) > 12).sum()) for name in ("first", "second"))
-    if first == second:
-        return bool((parts["mark"] != "/").mean() > 0.5)  # slashes are the American way
-    return first > second
+    numbers = parts[["first", "second"]].astype(int)
+    first, second = (numbers > 12).sum()
+    if first != second:
+        return bool(first > second)
+    # Many series are of months, by their first days. Those of years may all begin in January, but
+    # in its first week.
+    first, second = (numbers == 1).all()
+    if first != second and parts["year"].nunique() > 1 and numbers.max(axis=None) > 7:
+        return bool(first)
+    return bool((parts["mark"] != "/").mean() > 0.5)  # slashes are the American way
 
 
 def _days(column: Any) -> NDArray[np.float64]:
