@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from noiseproof.errors import NoiseError, ShapeError, TargetError
-from noiseproof.losses.arrays import of_tensor
+from noiseproof.losses.arrays import dense, of_tensor
 from noiseproof.losses.parameter import is_whole
 
 Labels = TypeVar("Labels", NDArray[Any], Tensor)
@@ -25,11 +25,12 @@ def to_array(values: Any) -> NDArray[Any]:
     >>> to_array(torch.ones(2, dtype=torch.bfloat16))
     array([1., 1.], dtype=float32)
     """
-    if isinstance(values, Tensor):
-        try:
+    try:
+        values = dense("value", values)
+        if isinstance(values, Tensor):
             return of_tensor("values", values)
-        except ShapeError as error:
-            raise NoiseError(str(error)) from None
+    except ShapeError as error:
+        raise NoiseError(str(error)) from None
     if np.ma.is_masked(values):
         count = int(np.ma.getmaskarray(values).sum())
         raise NoiseError(f"expected no masked values, got {count:,}; leave out their rows")

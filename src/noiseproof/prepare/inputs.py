@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from noiseproof.errors import DataError, DataWarning, ParameterError
-from noiseproof.prepare.classes import only_column
+from noiseproof.prepare.classes import one_column
 from noiseproof.prepare.columns.values import LONGEST, as_text, with_gaps
 from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.formats.table_files import column_name, split_label, tidy
@@ -45,7 +45,7 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
     given = [n for n in ("embeddings", "encoding") if options.get(n) is not None]
     if given:
         raise ParameterError(f"{given[0]}: expected beside a path alone")
-    y = _sized(only_column(y, "y") if hasattr(y, "columns") else y)
+    y = _sized(one_column(y, "the data"))
     if y is None and labelled:
         raise ParameterError("expected labels: fit(X, y), or the name of their column")
     if is_foreign(X):
