@@ -23,6 +23,7 @@ from noiseproof.prepare.read import read
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, counted
 from noiseproof.tables.frames import as_column, as_frame, is_foreign, with_columns
+from noiseproof.tables.labels import repeated
 
 HALF = re.compile("[\ud800-\udfff]")
 
@@ -168,12 +169,15 @@ def _beside(frame: Any, y: Any) -> Samples:
     """Return a table and labels that stand beside it; ``fit(frame, frame["y"])`` has them twice."""
     name = getattr(y, "name", None)
     name = None if name is None else column_name(name)
-    if name not in frame.columns or frame.shape[1] == 1:
+    if name is None or name not in frame.columns or frame.shape[1] == 1:
         return Samples("the table", frame, y)
     if not same_values(frame[name], y):
         return Samples("the table", frame, y)
-    note = f"left out, labels once more: {shortlist([name])}"
-    return Samples("the table", frame.drop(columns=name), y, notes=(note,))
+    again = [name, *repeated(frame.columns, name)]
+    if len(again) == frame.shape[1]:
+        raise DataError(f"the table: no column beside {name!r}")
+    note = f"left out, labels once more: {shortlist(again)}"
+    return Samples("the table", frame.drop(columns=again), y, notes=(note,))
 
 
 def same_values(one: Any, other: Any) -> bool:
