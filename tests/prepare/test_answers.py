@@ -64,6 +64,18 @@ def test_a_column_that_is_there_twice_is_no_feature(named, item):
     assert set(whole) - {"size", "text", *called.values()} <= set(listed)
 
 
+@pytest.mark.parametrize("kind", ["float", "object"])
+def test_sparse_answers_are_as_dense_ones(kind):
+    values = [[0, 1, None], [1, None, 1], [0, 0, 1], [1, 1, None]]
+    dense = pd.DataFrame(values, columns=list("abc"), dtype=float)
+    dense = dense if kind == "float" else dense.astype(object).where(dense.notna(), None)
+    rows = pd.DataFrame({"size": range(4)})
+    for answers in (dense.astype(pd.SparseDtype(kind)), dense.assign(b=dense.b.astype("Sparse"))):
+        for asked in (of_frame(rows, None, answers), read_wide(rows.join(answers), None, "a,b,c")):
+            assert told(asked) == told(of_frame(rows, None, dense))
+            assert asked.classes.values.tolist() == [0, 1]
+
+
 @pytest.mark.parametrize("named", ["w1,w2", "w1.1,w2", "w2,w1"])
 def test_nor_one_that_repeats_answers(named):
     frame = pd.DataFrame({"w1": list("abab"), "w1.1": list("abab"), "w2": list("abba"), "w": 1.5})
