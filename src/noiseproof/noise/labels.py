@@ -27,10 +27,16 @@ def to_array(values: Any) -> NDArray[Any]:
     """
     try:
         values = dense("value", values)
-        if isinstance(values, Tensor):
+    except ShapeError:
+        shape = tuple(values.shape)
+        raise NoiseError(
+            f"expected one value a row, or dense features, got a sparse matrix of shape {shape}"
+        ) from None
+    if isinstance(values, Tensor):
+        try:
             return of_tensor("values", values)
-    except ShapeError as error:
-        raise NoiseError(str(error)) from None
+        except ShapeError as error:
+            raise NoiseError(str(error)) from None
     if np.ma.is_masked(values):
         count = int(np.ma.getmaskarray(values).sum())
         raise NoiseError(f"expected no masked values, got {count:,}; leave out their rows")
