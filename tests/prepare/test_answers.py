@@ -48,6 +48,47 @@ def test_rows_with_equal_features_are_one_item():
     assert [(numbers[row], who, label) for row, who, label in told(asked)] == EXPECTED
 
 
+@pytest.mark.parametrize("item", ["id", None])
+@pytest.mark.parametrize("named", [{}, {"kind": "kind.1"}, {"worker": "worker.1"}, {"id": "id.1"}])
+def test_a_column_that_is_there_twice_is_no_feature(named, item):
+    frame = long().drop(columns="seconds").sort_values("id")
+    if item is None:
+        frame, named = frame.drop(columns="id"), {k: v for k, v in named.items() if k != "id"}
+    twice = {f"{name}.1": frame[name] for name in ("kind", "worker", "id") if name in frame}
+    called = {name: named.get(name, name) for name in ("kind", "worker", "id")}
+    whole = frame.assign(**twice)
+    asked = read_long(whole, called["kind"], called["worker"], item and called["id"])
+    assert told(asked) == told(read_long(frame, "kind", "worker", item))
+    assert list(asked.samples.inputs.columns) == ["size", "text"]
+    listed = " ".join(asked.samples.notes).replace(",", "").split()
+    assert set(whole) - {"size", "text", *called.values()} <= set(listed)
+
+
+@pytest.mark.parametrize("kind", ["float", "object"])
+def test_sparse_answers_are_as_dense_ones(kind):
+    values = [[0, 1, None], [1, None, 1], [0, 0, 1], [1, 1, None]]
+    dense = pd.DataFrame(values, columns=list("abc"), dtype=float)
+    dense = dense if kind == "float" else dense.astype(object).where(dense.notna(), None)
+    rows = pd.DataFrame({"size": range(4)})
+    for answers in (dense.astype(pd.SparseDtype(kind)), dense.assign(b=dense.b.astype("Sparse"))):
+        for asked in (of_frame(rows, None, answers), read_wide(rows.join(answers), None, "a,b,c")):
+            assert told(asked) == told(of_frame(rows, None, dense))
+            assert asked.classes.values.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("named", ["w1,w2", "w1.1,w2", "w2,w1"])
+def test_nor_one_that_repeats_answers(named):
+    frame = pd.DataFrame({"w1": list("abab"), "w1.1": list("abab"), "w2": list("abba"), "w": 1.5})
+    frame["size"] = range(4)
+    asked = read_wide(frame, None, named)
+    assert list(asked.samples.inputs.columns) == ["w", "size"]
+    (again,) = {"w1", "w1.1"} - set(named.split(","))
+    assert asked.samples.notes == (f"left out, answers once more: {again}",)
+    assert len(read_wide(frame, None, "w1,w1.1,w2").names) == 3  # each was named
+    beside = of_frame(frame, None, frame[named.split(",")])
+    assert list(beside.samples.inputs.columns) == ["w", "size"]
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_one_column_an_annotator(tmp_path, suffix):
     frame = pd.DataFrame(

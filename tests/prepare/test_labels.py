@@ -14,6 +14,7 @@ from noiseproof.errors import DataError
 from noiseproof.files.spreadsheet import escape, escaped, unescape
 from noiseproof.prepare.checks import check
 from noiseproof.prepare.classes import MISSING, Classes, encode
+from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.read import read
 from noiseproof.prepare.samples import Samples
 from noiseproof.tables.gaps import GAPS
@@ -181,3 +182,16 @@ def test_a_second_column_of_labels_is_no_feature(tmp_path, name):
     samples = read(tmp_path / name, "y")
     assert list(samples.inputs.columns) == ["x", "y.z"]
     assert samples.notes == ("left out, labels once more: y.1",)
+    other = read(tmp_path / name, "y.1")  # whichever of the two is named
+    assert list(other.inputs.columns) == ["x", "y.z"]
+    assert other.notes == ("left out, labels once more: y",)
+
+
+def test_nor_beside_labels_that_are_given_themselves():
+    frame = pd.DataFrame({"x": [1, 2, 3, 4], "y": list("abab"), "y.1": list("abab")})
+    for name, again in (("y", "y, y.1"), ("y.1", "y.1, y")):
+        samples = as_samples(frame, frame[name])
+        assert list(samples.inputs.columns) == ["x"]
+        assert samples.notes == (f"left out, labels once more: {again}",)
+    with pytest.raises(DataError, match="no column beside 'y'"):
+        as_samples(frame.drop(columns="x"), frame["y"])

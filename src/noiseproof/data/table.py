@@ -13,7 +13,7 @@ from noiseproof.errors import DataError, did_you_mean
 from noiseproof.extras import need
 from noiseproof.memory import Budget
 from noiseproof.progress import SILENT
-from noiseproof.tables.labels import second_labels
+from noiseproof.tables.labels import repeated
 from noiseproof.tables.read import checked_size, read_frame
 
 
@@ -42,7 +42,7 @@ def read_table(path: str | Path, label: str) -> Dataset:
     if missing:
         raise DataError(f"{path}: {missing} of {len(frame)} rows have no {label!r}; remove them")
     codes, classes = encode(_answers(frame[label], path), path)
-    inputs = frame.drop(columns=[label, *second_labels(frame.columns, label)])
+    inputs = frame.drop(columns=[label, *repeated(frame.columns, label)])
     objects = [name for name in inputs if infer_dtype(inputs[name]) in ("boolean", "decimal")]
     inputs = inputs.astype(dict.fromkeys(objects, "float64"))  # as those that have types
     numbers = inputs.select_dtypes(["number", "bool"], exclude="timedelta")

@@ -122,8 +122,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = None
         of = None if groups is None else Groups.of_array(groups, X.shape[0])
         if sample_weight is not None:
-            given = sample_weight if np.isscalar(sample_weight) else to_array(sample_weight)
-            weights = _check_sample_weight(given, X, ensure_non_negative=True)
+            weights = _check_sample_weight(_given(sample_weight), X, ensure_non_negative=True)
             used = np.flatnonzero(weights > 0)
             X, y, weights = X[used], y[used], weights[used]
             of = None if of is None else of.take(used)
@@ -243,12 +242,17 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy of :meth:`predict` on labels in any form that :meth:`fit` takes."""
-        return float(super().score(X, labels_of(y), sample_weight))
+        return float(super().score(X, labels_of(y), _given(sample_weight)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _given(weights: Any) -> Any:
+    """Return weights of rows as an array; one number, or none, as it is."""
+    return weights if weights is None or np.isscalar(weights) else to_array(weights)
 
 
 def _varying(X: Any) -> Codes | None:

@@ -13,7 +13,7 @@ need("fit", "sklearn")
 from sklearn.utils.validation import validate_data
 
 from noiseproof.errors import DataError
-from noiseproof.prepare.classes import only_column
+from noiseproof.prepare.classes import one_column
 from noiseproof.prepare.forms import TOO_LARGE, column_numbers, plain
 from noiseproof.prepare.notes import shortlist
 from noiseproof.tables.frames import as_column, as_frame, is_foreign
@@ -63,7 +63,7 @@ def unnamed(X: Any) -> list[Any] | None:
 
 def labels_of(y: Any) -> Any:
     """Return labels in a type that scikit-learn recognises."""
-    y = only_column(y, "y") if hasattr(y, "columns") else y
+    y = one_column(y, "y")
     y = plain(y) if isinstance(y, torch.Tensor) else as_column(y)
     if np.ma.is_masked(y) or (hasattr(y, "isna") and np.asarray(y.isna()).any()):
         raise DataError(MISSING)

@@ -13,6 +13,23 @@ from noiseproof.errors import ShapeError
 _KNOWN = (torch.float64, torch.float32, torch.float16)
 
 
+def dense(name: str, given: Any) -> Any:
+    """Return a sparse column, of scipy's or torch's, as its N values; what is not sparse as it is.
+
+    numpy would make one object of the whole, and Python's list a matrix of each row. A wider matrix
+    is an error before it fills the memory.
+    """
+    tensor = isinstance(given, Tensor)
+    if tensor and (given.is_nested or given.layout is torch.strided):
+        return given
+    if not tensor and not (hasattr(given, "toarray") and hasattr(given, "tocoo")):
+        return given
+    shape = tuple(given.shape)
+    if len(shape) != 1 and shape[1:] != (1,):
+        raise ShapeError(f"expected one {name} a row, got {name}s of shape {shape}")
+    return given.to_dense().reshape(-1) if tensor else given.toarray().reshape(-1)
+
+
 def of_tensor(name: str, given: Tensor) -> NDArray[Any]:
     """Return a tensor on any device as an array, or say that it holds no numbers one by one.
 

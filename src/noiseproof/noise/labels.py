@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from noiseproof.errors import NoiseError, ShapeError, TargetError
-from noiseproof.losses.arrays import of_tensor
+from noiseproof.losses.arrays import dense, of_tensor
 from noiseproof.losses.parameter import is_whole
 
 Labels = TypeVar("Labels", NDArray[Any], Tensor)
@@ -25,6 +25,13 @@ def to_array(values: Any) -> NDArray[Any]:
     >>> to_array(torch.ones(2, dtype=torch.bfloat16))
     array([1., 1.], dtype=float32)
     """
+    try:
+        values = dense("value", values)
+    except ShapeError:
+        shape = tuple(values.shape)
+        raise NoiseError(
+            f"expected one value a row, or dense features, got a sparse matrix of shape {shape}"
+        ) from None
     if isinstance(values, Tensor):
         try:
             return of_tensor("values", values)

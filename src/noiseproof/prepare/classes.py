@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from noiseproof.errors import DataError, did_you_mean
+from noiseproof.errors import DataError, ShapeError, did_you_mean
+from noiseproof.losses.arrays import dense
 from noiseproof.prepare.columns.values import LONGEST
 from noiseproof.prepare.forms import plain
 from noiseproof.tables.frames import as_column, as_frame, as_objects, is_odd
@@ -168,9 +169,7 @@ def _as_text(
     """
     import pandas as pd
 
-    if hasattr(labels, "columns"):
-        labels = only_column(labels, where)
-    column = labels = as_column(labels)
+    column = labels = as_column(one_column(labels, where))
     if not isinstance(labels, pd.Series):
         values = _plain(labels, where)
         column = pd.Series(values, dtype=object if values.dtype.kind in "UO" else None)
@@ -218,8 +217,14 @@ def _check_objects(column: Any, where: str) -> None:
             raise DataError(f"{where}: a label is an integer of over 4,000 digits; make it text")
 
 
-def only_column(labels: Any, where: str) -> Any:
-    """Return the one column of a table of labels."""
+def one_column(labels: Any, where: str) -> Any:
+    """Return the one column of a table or of a sparse matrix of labels; others as they are."""
+    try:
+        labels = dense("label", labels)
+    except ShapeError as error:
+        raise DataError(f"{where}: {error}") from None
+    if not hasattr(labels, "columns"):
+        return labels
     labels = labels if hasattr(labels, "iloc") else as_frame(labels)
     if labels.shape[1] != 1:
         raise DataError(f"{where}: expected one label a row, got labels of shape {labels.shape}")

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from noiseproof.errors import DataError, did_you_mean
+from noiseproof.errors import DataError, ShapeError, did_you_mean
+from noiseproof.losses.arrays import dense
 from noiseproof.prepare.classes import Codes
 from noiseproof.prepare.columns.dates import in_numbers
 from noiseproof.prepare.columns.values import TRUTH, as_text, with_gaps
@@ -73,7 +74,10 @@ class Groups:
         """Return the groups in an array, a Series or a list of ``rows`` values."""
         import pandas as pd
 
-        values = as_column(values)
+        try:
+            values = dense("group", as_column(values))
+        except ShapeError as error:
+            raise DataError(f"groups: {error}") from None
         several = isinstance(values, np.ndarray) and values.ndim != 1  # equal rows are one group
         if isinstance(values, Tensor) or several or isinstance(values, np.ma.MaskedArray):
             values = values.tolist()

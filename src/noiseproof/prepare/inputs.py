@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from noiseproof.errors import DataError, DataWarning, ParameterError
-from noiseproof.prepare.classes import only_column
+from noiseproof.prepare.classes import one_column
 from noiseproof.prepare.columns.values import LONGEST, as_text, with_gaps
 from noiseproof.prepare.formats.reading import Reading
 from noiseproof.prepare.formats.table_files import column_name, split_label, tidy
@@ -23,6 +23,7 @@ from noiseproof.prepare.read import read
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, counted
 from noiseproof.tables.frames import as_column, as_frame, is_foreign, with_columns
+from noiseproof.tables.labels import repeated
 
 HALF = re.compile("[\ud800-\udfff]")
 
@@ -45,7 +46,7 @@ def as_samples(X: Any, y: Any = None, *, labelled: bool = True, **options: Any) 
     given = [n for n in ("embeddings", "encoding") if options.get(n) is not None]
     if given:
         raise ParameterError(f"{given[0]}: expected beside a path alone")
-    y = _sized(only_column(y, "y") if hasattr(y, "columns") else y)
+    y = _sized(one_column(y, "the data"))
     if y is None and labelled:
         raise ParameterError("expected labels: fit(X, y), or the name of their column")
     if is_foreign(X):
@@ -168,12 +169,15 @@ def _beside(frame: Any, y: Any) -> Samples:
     """Return a table and labels that stand beside it; ``fit(frame, frame["y"])`` has them twice."""
     name = getattr(y, "name", None)
     name = None if name is None else column_name(name)
-    if name not in frame.columns or frame.shape[1] == 1:
+    if name is None or name not in frame.columns or frame.shape[1] == 1:
         return Samples("the table", frame, y)
     if not same_values(frame[name], y):
         return Samples("the table", frame, y)
-    note = f"left out, labels once more: {shortlist([name])}"
-    return Samples("the table", frame.drop(columns=name), y, notes=(note,))
+    again = [name, *repeated(frame.columns, name)]
+    if len(again) == frame.shape[1]:
+        raise DataError(f"the table: no column beside {name!r}")
+    note = f"left out, labels once more: {shortlist(again)}"
+    return Samples("the table", frame.drop(columns=again), y, notes=(note,))
 
 
 def same_values(one: Any, other: Any) -> bool:

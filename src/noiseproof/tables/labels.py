@@ -14,19 +14,33 @@ MARK = "="
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
-def second_labels(columns: Collection[str], label: str) -> list[str]:
-    """Return the columns that repeat the name of the labels: a model must not learn from them.
+def repeated(columns: Collection[str], *named: str) -> list[str]:
+    """Return the columns that repeat those a user named: a model must not learn from them.
 
-    Beside labels called by a number, 1.5 may be a number too: there, they count from 1.
+    Of two columns called y, the second is read as y.1; either may be the one that was named. Beside
+    one called by a number, 1.5 may be a number too: there, they count from 1.
 
-    >>> second_labels(["x", "y", "y.1", "y.x"], "y"), second_labels(["1.0", "1.1", "1.5"], "1")
+    >>> repeated(["x", "y", "y.1", "y.x"], "y"), repeated(["1.0", "1.1", "1.5"], "1")
     (['y.1'], ['1.1'])
+    >>> repeated(["x", "y", "y.1", "y.2"], "y.1"), repeated(["w.1", "w.2", "w.3"], "w.1")
+    (['y', 'y.2'], [])
     """
-    found = [name for name in columns if re.fullmatch(rf"{re.escape(label)}\.\d+", str(name))]
-    if not label.isdecimal():
+    again: set[str] = set()
+    for name in named:
+        again |= _called(columns, name)
+        first = name.rpartition(".")[0]
+        others = _called(columns, first) if first in columns else set()
+        if name in others:
+            again |= {first} | others
+    return [name for name in columns if name in again and name not in named]
+
+
+def _called(columns: Collection[str], name: str) -> set[str]:
+    """Return the columns that are called by a name and a number."""
+    found = {each for each in columns if re.fullmatch(rf"{re.escape(name)}\.\d+", str(each))}
+    if not name.isdecimal():
         return found
-    counted = takewhile(found.__contains__, (f"{label}.{number}" for number in count(1)))
-    return list(counted)
+    return set(takewhile(found.__contains__, (f"{name}.{number}" for number in count(1))))
 
 
 def label_gaps(texts: Collection[str]) -> set[str]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from noiseproof.errors import DataError, did_you_mean
 from noiseproof.files.spreadsheet import unescape
 from noiseproof.fitting.review.reviewed import read_text
-from noiseproof.prepare.classes import MISSING, Classes, Codes
+from noiseproof.prepare.classes import MISSING, Classes, Codes, one_column
 from noiseproof.progress import counted
 from noiseproof.tables.first_line import separator_of
 from noiseproof.tables.frames import as_frame, is_foreign
@@ -79,6 +79,7 @@ def _columns(trusted: Any) -> tuple[str, Sequence[Any], Any]:
         rows, labels = trusted
     except (TypeError, ValueError):
         raise DataError(f"{where}: expected a file, a DataFrame, or (rows, labels)") from None
+    rows, labels = one_column(rows, where), one_column(labels, where)
     try:
         rows, labels = list(rows), labels if hasattr(labels, "__len__") else list(labels)
     except TypeError:

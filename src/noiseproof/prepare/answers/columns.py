@@ -134,12 +134,15 @@ def _no_answers(frame: Any) -> dict[str, str]:
 
 
 def without_points(answers: Any) -> Any:
-    """Return columns of answers with 1.0 as 1, if every answer is a whole number.
+    """Return dense columns of answers, with 1.0 as 1 if every answer is a whole number.
 
     pandas writes 1.0 in columns with gaps, and 1 in those without.
     """
     import pandas as pd
 
+    kinds = answers.dtypes.items()
+    thin = {name: kind.subtype for name, kind in kinds if isinstance(kind, pd.SparseDtype)}
+    answers = answers.astype(thin) if thin else answers  # most of pandas fails on sparse columns
     columns = [answers.iloc[:, at] for at in range(answers.shape[1])]
     forms = [set(column.dropna().map(_form)) - {"empty"} for column in columns]
     if not all(form in ({"1"}, {"1.0"}, set()) for form in forms) or {"1"} not in forms:

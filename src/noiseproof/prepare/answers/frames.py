@@ -22,6 +22,7 @@ from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 from noiseproof.progress import counted
 from noiseproof.tables.frames import as_frame, is_foreign
+from noiseproof.tables.labels import repeated
 
 #: The columns of a DataFrame of answers in the long form.
 LONG = ("item", "annotator", "label")
@@ -100,6 +101,7 @@ def _without(samples: Samples, answers: Any) -> Samples:
         doubts = (*doubts, f"{line}; leave them out if they are answers")
     if not again:
         return replace(samples, doubts=doubts) if others else samples
+    again = [*again, *repeated(samples.inputs.columns, *again)]
     inputs = samples.inputs.drop(columns=again)
     if inputs.shape[1] == 0:
         raise DataError(f"{samples.name}: no column beside those of the answers to learn from")

@@ -11,6 +11,7 @@ from noiseproof.prepare.groups import Groups, grouped
 from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import shortlist
 from noiseproof.progress import counted
+from noiseproof.tables.labels import repeated
 
 
 def read_long(
@@ -43,6 +44,11 @@ def read_long(
         raise DataError(f"{where}: --annotator is for a table with columns, this is none")
     for name in who:
         split_label(frame, name, where, alone=True)  # an error if there is no such column
+    notes, named = table.notes, [name for name in (group,) if isinstance(name, str)]
+    again = [name for name in repeated(frame.columns, *who) if name not in named]
+    if again:
+        frame = frame.drop(columns=again)
+        notes = (*notes, f"left out, {' or '.join(who)} once more: {shortlist(again)}")
     people, frame = names(frame[annotator]), frame.drop(columns=annotator)
     whole = frame
     if group is not None:
@@ -53,7 +59,6 @@ def read_long(
         key, frame = names(frame[item]), frame.drop(columns=item)
         if nameless := int(key.isna().sum()):
             raise DataError(f"{where}: column {item!r} is empty in {counted(nameless, 'row')}")
-    notes = table.notes
     if key is None and frame.shape[1] == 0:
         raise DataError(f"{where}: no column tells which item an answer is about; name it: --item")
     groups = table.groups

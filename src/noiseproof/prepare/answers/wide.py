@@ -20,7 +20,7 @@ from noiseproof.prepare.inputs import as_samples
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
 from noiseproof.tables.gaps import GAPS
-from noiseproof.tables.labels import as_labels, label_gaps, second_labels
+from noiseproof.tables.labels import as_labels, label_gaps, repeated
 
 
 def read_wide(
@@ -49,12 +49,16 @@ def read_wide(
     columns = [name for name in columns if name not in named or name in patterns]
     given = without_points(frame[columns])
     more, doubts = check_answers(given, patterns, where)
-    others = [label, *second_labels(frame.columns, label)] if isinstance(label, str) else []
+    others = [label, *repeated(frame.columns, label)] if isinstance(label, str) else []
     others = [name for name in others if name in frame.columns and name not in columns]
     notes = (*table.notes, *more)
     if others:
         notes = (*notes, f"left out, labels beside the answers: {shortlist(others)}")
-    inputs = frame.drop(columns=[*columns, *others])
+    again = repeated(frame.columns, *columns)
+    again = [name for name in again if name not in named and name not in others]
+    if again:
+        notes = (*notes, f"left out, answers once more: {shortlist(again)}")
+    inputs = frame.drop(columns=[*columns, *others, *again])
     if inputs.shape[1] == 0 and options.get("embeddings") is None:
         raise DataError(f"{where}: no column beside those of the answers to learn from")
     seen = replace(table, inputs=inputs, labels=None, notes=notes)

@@ -20,7 +20,7 @@ from noiseproof.tables.decimal_commas import CommaLook, with_commas, without_com
 from noiseproof.tables.delimited import Delimited
 from noiseproof.tables.frames import as_frame, as_objects, is_odd, with_columns
 from noiseproof.tables.header import is_headless
-from noiseproof.tables.labels import second_labels
+from noiseproof.tables.labels import repeated
 from noiseproof.tables.read import (
     PARQUET,
     Table,
@@ -189,7 +189,7 @@ def _only(columns: tuple[str, ...], wanted: set[str] | None) -> list[str]:
 
 
 def _others(columns: tuple[str, ...], only: list[str], label: str | None) -> tuple[str, ...]:
-    known = {*only, *([label, *second_labels(columns, label)] if label else ())}
+    known = {*only, *([label, *repeated(columns, label)] if label else ())}
     return tuple(name for name in columns if name not in known)
 
 
@@ -306,7 +306,7 @@ def split_label(
         if len(hint) > 300:  # nothing near it, and many that it could be
             hint = f"; its columns: {_some(frame)}"
         raise DataError(f"{where}: no column {label!r}{hint}")
-    again = second_labels(frame.columns, label)
+    again = repeated(frame.columns, label)
     rest = frame.drop(columns=[label, *again])
     if rest.shape[1] == 0 and not alone:
         raise DataError(f"{where}: no column beside {label!r}")
