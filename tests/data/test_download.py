@@ -4,6 +4,7 @@ import errno
 import hashlib
 import os
 import threading
+import warnings
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
@@ -11,6 +12,7 @@ import pytest
 
 from noiseproof import data
 from noiseproof.data import download
+from noiseproof.data.checksums import check_read
 from noiseproof.errors import DataError, DataWarning, FileError, ParameterError
 from noiseproof.known import KNOWN, File
 
@@ -77,6 +79,53 @@ def test_fetch_keeps_what_it_replaces(server, tmp_path):
         assert len(list(target.parent.glob("*.damaged"))) == number + 1
     kept = {path.read_bytes() for path in target.parent.glob("*.damaged")}
     assert kept == {CONTENT[:9], b"my own"}
+
+
+@pytest.fixture
+def archive(server, monkeypatch):
+    """A data set ``packed`` of an archive that holds two files, published by the server."""
+    md5 = {name: hashlib.md5(name.encode(), usedforsecurity=False).hexdigest() for name in "ab"}
+    entry = data.Known(
+        "packed", "a", "none",
+        files=KNOWN["little"].files,
+        unpacked=tuple(File(f"inside/{name}", md5=md5[name]) for name in "ab"),
+    )  # fmt: skip
+    monkeypatch.setitem(KNOWN, "packed", entry)
+    return entry
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("wrong", ["a", "ab"])
+def test_what_fetch_leaves_is_what_load_takes(archive, tmp_path, there, wrong):
+    """Wrong files that came out of an archive were read in its place after every fetch."""
+    if there:
+        data.fetch("packed", tmp_path, progress=False)
+    (tmp_path / "inside").mkdir()
+    for name in "ab":
+        (tmp_path / "inside" / name).write_text("mine" if name in wrong else name)
+    with pytest.raises(DataError, match="data fetch packed` gets the right one"):
+        check_read(archive, tmp_path)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        data.fetch("packed", tmp_path, progress=False)
+    assert [str(line.message) for line in told] == [
+        f"{tmp_path / 'inside' / n} was not the published file, and is {n}.damaged now"
+        for n in wrong
+    ]
+    check_read(archive, tmp_path)
+    kept = {path.name: path.read_text() for path in (tmp_path / "inside").iterdir()}
+    assert kept == {f"{n}.damaged" if n in wrong else n: "mine" if n in wrong else n for n in "ab"}
+    assert {check.state for check in data.verify("packed", tmp_path)} == {"ok"}
+    data.fetch("packed", tmp_path, progress=False)
+    assert len(Quiet.asked) == 1
+
+
+def test_fetch_renames_no_file_that_would_not_be_read(archive, tmp_path):
+    """A file called ``train`` may be anybody's: with nothing but that, the archive is read."""
+    (tmp_path / "a").write_text("mine")
+    data.fetch("packed", tmp_path, progress=False)
+    check_read(archive, tmp_path)
+    assert (tmp_path / "a").read_text() == "mine"
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])

@@ -189,12 +189,15 @@ def test_a_truncated_npz_and_a_renamed_npy_are_named(tmp_path):
 FRAME = pd.DataFrame(
     {
         "age": np.arange(20),
-        "name": [f"n{i}" for i in range(20)],
         "weight": np.linspace(0, 1, 20),
         "member": ANSWERS == 0,
         "answer": np.array(["no", "yes"])[ANSWERS],
     }
 )
+
+
+#: One that is no numbers.
+NAMES = [f"n{i}" for i in range(20)]
 
 
 def write_table(frame, path):
@@ -207,7 +210,9 @@ def write_table(frame, path):
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
 def test_the_numeric_columns_of_a_table_become_a_matrix(tmp_path, suffix):
-    parts = data.load(write_table(FRAME, tmp_path / f"mine{suffix}"), label="answer")
+    path = write_table(FRAME.assign(name=NAMES, town=NAMES), tmp_path / f"mine{suffix}")
+    with pytest.warns(DataWarning, match="^.*: not numeric, and left out: 'name', 'town'$"):
+        parts = data.load(path, label="answer")
     assert parts.train.features == ("age", "weight", "member")
     assert parts.train.classes == ("no", "yes")
     assert (len(parts.train), len(parts.test), parts.held_out) == (16, 4, True)
@@ -218,8 +223,8 @@ def test_the_numeric_columns_of_a_table_become_a_matrix(tmp_path, suffix):
 
 @pytest.mark.parametrize("labels", [ANSWERS, ANSWERS.astype(float), ANSWERS == 1, ANSWERS * 9])
 def test_a_label_column_may_be_of_numbers(tmp_path, labels):
-    path = write_table(FRAME.assign(label=labels), tmp_path / "mine.csv")
-    assert len(data.load(path).train.classes) == 2
+    path = write_table(FRAME.assign(answer=labels), tmp_path / "mine.csv")
+    assert len(data.load(path, label="answer").train.classes) == 2
 
 
 def test_a_second_label_column_is_no_input(tmp_path):
@@ -279,6 +284,24 @@ def test_decimal_commas(tmp_path, name):
     assert parts.train.features == ("age", name, "member")
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+@pytest.mark.parametrize("gap", ["", " ", "\u00a0", " NA", "?", "-", "Unknown", "#DIV/0!"])
+@pytest.mark.parametrize("column", ["age", "weight", "member"])
+def test_a_gap_is_an_error_however_it_is_written(tmp_path, column, gap, suffix):
+    """With one " " or ?, pandas reads text, and the whole column was left out without a word."""
+    texts = FRAME[column].astype(str)
+    frame = FRAME.assign(**{column: texts.where(FRAME.index != 5, gap)})
+    with pytest.raises(DataError, match=f"column '{column}' has 1 missing values; fill them"):
+        data.load(write_table(frame, tmp_path / f"mine{suffix}"), label="answer")
+
+
+def test_a_gap_is_one_where_blocks_of_a_column_have_types_of_their_own(tmp_path):
+    frame = pd.DataFrame({"x": np.arange(200_000).astype(object), "label": 0})
+    frame.loc[0, "label"], frame.loc[199_999, "x"] = 1, "?"
+    with pytest.raises(DataError, match="column 'x' has 1 missing values; fill them"):
+        data.load(write_table(frame, tmp_path / "mine.csv"))
+
+
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
@@ -286,7 +309,7 @@ def test_decimal_commas(tmp_path, name):
         (FRAME.assign(answer=FRAME.answer.where(ANSWERS == 0)), "10 of 20 rows have no 'answer'"),
         (FRAME.assign(answer=np.linspace(0, 1, 20)), "label 0.05.* is a quantity, not a class"),
         (FRAME.assign(age=FRAME.age.where(ANSWERS == 0)), "column 'age' has 10 missing values"),
-        (FRAME[["name", "answer"]], "no column of numbers beside 'answer'"),
+        (FRAME.assign(age=NAMES)[["age", "answer"]], "no column of numbers beside 'answer'"),
     ],
 )
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

@@ -121,7 +121,21 @@ def check_all(entry: Known, place: Path) -> list[FileCheck]:
     unpacked = [_check(entry, file, file.find(place), place) for file in entry.unpacked]
     if all(check.state == "missing" for check in unpacked):
         return archive
-    return [check for check in archive if check.state != "missing"] + unpacked
+    there = [check for check in archive if check.state != "missing"]
+    if len(there) == len(archive):  # nothing is missing: the archive holds it
+        unpacked = [check for check in unpacked if check.state != "missing"]
+    return there + unpacked
+
+
+def wrong_unpacked(entry: Known, place: Path) -> list[Path]:
+    """Return what came out of an archive, would be read, and is not the published file."""
+    return [
+        path
+        for file, path in entry.locate(place)
+        if file in entry.unpacked
+        and path is not None
+        and _check(entry, file, path, place).state == "wrong"
+    ]
 
 
 def check_read(entry: Known, place: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from noiseproof import files
-from noiseproof.data.checksums import check_all
+from noiseproof.data.checksums import check_all, check_read, wrong_unpacked
 from noiseproof.data.places import places
 from noiseproof.errors import DataError, DataWarning
 from noiseproof.extras import need
@@ -24,7 +24,8 @@ def fetch(
     """Download what is missing of a known data set, each file checked before it is put in place.
 
     A file that is there and right is left alone, so an interrupted fetch goes on where it
-    stopped, file by file. One that is wrong is kept beside the right one, as ``*.damaged``.
+    stopped, file by file. One that is wrong is kept beside the right one, as ``*.damaged``, and so
+    is one that came out of an archive and would be read in its place.
 
     Args:
         name: a known data set.
@@ -48,6 +49,10 @@ def fetch(
     for file in entry.files:
         if root / file.path not in right:
             _fetch_file(file, root / file.path, progress, retries)
+    for path in wrong_unpacked(entry, root):  # they would be read instead of the archive
+        with files.explained(path):
+            _set_aside(path)
+    check_read(entry, root)
     return [root / file.path for file in entry.files]
 
 
@@ -86,10 +91,12 @@ def _download(file: File, target: Path, progress: bool, stream: BinaryIO) -> Non
             f"the right file at {target}"
         )
     if os.path.lexists(target):
-        kept = files.set_aside(target)
-        warnings.warn(
-            f"{target} was not the published file, and is {kept.name} now", DataWarning, 2
-        )
+        _set_aside(target)
+
+
+def _set_aside(path: Path) -> None:
+    kept = files.set_aside(path)
+    warnings.warn(f"{path} was not the published file, and is {kept.name} now", DataWarning, 2)
 
 
 class _Checked:
