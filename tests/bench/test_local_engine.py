@@ -190,6 +190,7 @@ def test_a_full_disk(tmp_path):
     assert not list(store.path.glob(".*"))  # no half file, no lock
 
 
+@pytest.mark.filterwarnings("ignore:.*not numeric, and left out")  # the other label
 def test_grids_with_two_labels_of_one_table_are_two_data_sets(tmp_path):
     """They are not trained at once, though the file, the recipe and the seed are the same."""
     lines = [f"{i % 7},{i % 3},{'xy'[i % 2]},{'uv'[i // 2 % 2]}" for i in range(80)]
