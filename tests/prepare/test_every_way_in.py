@@ -245,6 +245,7 @@ def test_as_annotators_and_items(case):
     assert (first == "2 answers") == gaps
 
 
+@pytest.mark.filterwarnings("ignore:.*not numeric, and left out")
 def test_as_a_column_to_train_on(case):
     kind, values, ways = case
     if kind == "booleans" and None in values:

@@ -14,6 +14,7 @@ from noiseproof.encoders.choose import Facts
 from noiseproof.encoders.encoder import PICTURES
 from noiseproof.errors import DataError
 from noiseproof.parallel import cores
+from noiseproof.shown import printable
 from noiseproof.threads import each
 
 Pixels = NDArray[np.uint8]
@@ -52,7 +53,7 @@ class PictureFiles(_Pictures):
         text = str(error) if error else "the file cannot be opened"
         if isinstance(error, MemoryError):
             text = "not enough memory"
-        start = f"{self.files[at]}: cannot be read as an image ("
+        start = printable(f"{self.files[at]}: cannot be read as an image (")  # as errors are
         return text.removeprefix(start).removesuffix(")") if text.startswith(start) else text
 
     def facts(self) -> Facts:
