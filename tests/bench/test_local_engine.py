@@ -19,6 +19,7 @@ from noiseproof.bench.engines.stack import Stacked, cells_in
 from noiseproof.bench.run import cells_left, cells_of, run_grids
 from noiseproof.cli import main
 from noiseproof.files import locked
+from noiseproof.files.lock import is_locked
 from noiseproof.progress import SILENT, Progress
 from noiseproof.results import Store
 
@@ -111,7 +112,8 @@ def test_stopped_and_killed_and_started_again(tmp_path, capsys):
     assert (process.returncode, out) == (130, "")
     assert err.splitlines()[-1] == "noiseproof: interrupted"
     assert "Traceback" not in err
-    assert not list(store.path.glob("*.lock"))
+    # A lock may be left by a signal that came just as it was taken, but nobody holds it.
+    assert not any(map(is_locked, store.path.glob("*.lock")))
     first = {path: path.stat().st_mtime_ns for path in store.path.glob("*.json")}
     assert len(first) < total
 
