@@ -119,6 +119,20 @@ def test_streams_that_the_caller_closed(tmp_path):
     assert closed.returncode == 0
 
 
+def test_pictures_need_no_window(tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "noiseproof",
+        "audit",
+        "MAE",
+        "--plot",
+        str(tmp_path / "a.svg"),
+    ]
+    done = subprocess.run(command, env={**os.environ, "MPLBACKEND": "nonsense"}, check=False)
+    assert done.returncode == 0
+
+
 def test_processes_that_cannot_be_counted(monkeypatch, capsys, tmp_path):
     monkeypatch.delenv("RANK", raising=False)
     command = ["train", "digits", "--loss", "CE", "--epochs", "1", "--out", str(tmp_path / "o")]

@@ -15,6 +15,7 @@ from noiseproof.known import KNOWN
 from noiseproof.noise import (
     TransitionMatrix,
     asymmetric,
+    generate,
     identity,
     instance_dependent,
     pair_flip,
@@ -293,3 +294,12 @@ def test_instance_noise_at_its_ends() -> None:
 def test_features_that_do_not_fit(features: object, message: str) -> None:
     with pytest.raises(NoiseError, match=message):
         instance_dependent(features, np.array([0, 1, 0, 1]), 0.3, seed=1)
+
+
+def test_a_matrix_that_does_not_fit_into_memory_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(generate, "available", lambda: 2 * 10**9)
+    for make in (lambda K: symmetric(K, 0.4), lambda K: pair_flip(K, 0.4), identity):
+        with pytest.raises(NoiseError, match=r"20,000 classes need about 9\.6 GB .* 2\.0 GB are"):
+            make(20_000)

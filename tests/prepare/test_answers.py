@@ -64,6 +64,13 @@ def test_a_column_that_is_there_twice_is_no_feature(named, item):
     assert set(whole) - {"size", "text", *called.values()} <= set(listed)
 
 
+@pytest.mark.parametrize("named", [("y.1", "y"), ("y", "y.1"), ("y.1", "w", "y")])
+def test_two_columns_of_one_name_are_not_named_for_different_things(named):
+    frame = pd.DataFrame({"y": list("abab"), "y.1": list("abab"), "w": list("uuvv"), "size": 1.5})
+    with pytest.raises(ParameterError, match=r"two columns of one name.*rename"):
+        read_long(frame, *named)
+
+
 @pytest.mark.parametrize("kind", ["float", "object"])
 def test_sparse_answers_are_as_dense_ones(kind):
     values = [[0, 1, None], [1, None, 1], [0, 0, 1], [1, 1, None]]

@@ -31,6 +31,7 @@ LONGEST = 2000
 def command() -> NoReturn:
     """Run the command line and leave the process with its exit code."""
     _open_streams()
+    os.environ["MPLBACKEND"] = "agg"  # pictures go into files; no window, whatever the user's are
     code = main()
     if code in (INTERRUPTED, TERMINATED):  # another signal, on the way out, says no more
         for number in (signal.SIGINT, signal.SIGTERM):

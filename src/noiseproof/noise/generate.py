@@ -10,11 +10,14 @@ from noiseproof.errors import NoiseError, ParameterError, did_you_mean
 from noiseproof.known import KNOWN
 from noiseproof.known.groups import next_in_group
 from noiseproof.losses.parameter import as_number, is_whole
+from noiseproof.memory import GIGA, available
 from noiseproof.noise.labels import check_classes, is_listing, to_array
 from noiseproof.noise.named import in_order
 from noiseproof.noise.transition import TransitionMatrix
 
 Variant = Literal["corrected", "released"]
+#: So many of their size are in memory at once while a matrix is made and used.
+MATRICES = 3
 
 
 def identity(K: int, classes: Sequence[str] | None = None) -> TransitionMatrix:
@@ -23,7 +26,7 @@ def identity(K: int, classes: Sequence[str] | None = None) -> TransitionMatrix:
     >>> identity(10)
     TransitionMatrix(10 classes, rate 0, clean level inf, dominant)
     """
-    return TransitionMatrix(np.eye(check_classes(K)), classes)
+    return TransitionMatrix(np.eye(_with_room(K)), classes)
 
 
 def symmetric(K: int, rate: float, classes: Sequence[str] | None = None) -> TransitionMatrix:
@@ -39,7 +42,7 @@ def symmetric(K: int, rate: float, classes: Sequence[str] | None = None) -> Tran
     >>> round(symmetric(10, 0.8).clean_level, 6)
     2.25
     """
-    rate, K = check_rate(rate), check_classes(K)
+    rate, K = check_rate(rate), _with_room(K)
     matrix = np.full((K, K), rate / (K - 1))
     np.fill_diagonal(matrix, 1 - rate)
     return TransitionMatrix(matrix, classes)
@@ -187,10 +190,20 @@ def _of_dataset(
     return whole
 
 
+def _with_room(K: int) -> int:
+    """Return the number of classes, after checking that there is memory for their matrices."""
+    K = check_classes(K)
+    size = MATRICES * 8 * K**2
+    if size > GIGA and (free := available()) is not None and size > free:
+        needs = f"{K:,} classes need about {size / GIGA:.1f} GB of memory"
+        raise NoiseError(f"{needs}, {free / GIGA:.1f} GB are free")
+    return K
+
+
 def _flip(
     mapping: Mapping[int, int], rate: float, K: int, classes: Sequence[str] | None
 ) -> TransitionMatrix:
-    matrix = np.eye(check_classes(K))
+    matrix = np.eye(_with_room(K))
     for i, j in mapping.items():
         if not (0 <= i < K and 0 <= j < K and i != j):
             raise NoiseError(f"cannot map class {i} to {j}: expected two of 0..{K - 1}")

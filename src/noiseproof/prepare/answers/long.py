@@ -38,6 +38,11 @@ def read_long(
         raise ParameterError(f"--item: {item!r} is the column of --label or --annotator")
     if isinstance(group, str) and group in (annotator, item):
         raise ParameterError(f"--group: {group!r} is the column of --annotator or --item")
+    if again := repeated([label, *who], label):
+        raise ParameterError(
+            f"{again[0]!r} and {label!r} are two columns of one name, and neither is learnt from; "
+            "rename the one that is not the column of answers"
+        )
     table = as_samples(X, label, **reading(X, options, who))
     where, frame = table.name, table.inputs
     if table.kind != "table":
