@@ -5,6 +5,7 @@ import decimal
 import enum
 import json
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import pytest
 from noisy_tables import QUICK
 from sklearn.base import clone
 
-from noiseproof.errors import DataError
+from noiseproof.errors import DataError, DataWarning
 from noiseproof.files.spreadsheet import escape, unescape, write_csv
 from noiseproof.fitting.fit import fit
 from noiseproof.fitting.model import load
@@ -183,3 +184,22 @@ def test_a_class_is_no_gap_in_a_test_file_whose_other_labels_are_numbers(tmp_pat
     beside = fit(train, "y", test=(test, "y")).test
     assert found.rows == beside.rows == 29
     assert found.accuracy == beside.accuracy
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_label_of_a_class_of_one_row_is_doubted_but_never_called_wrong(grouped):
+    """No model knew it while its row was held out, nor one whose rows are all of one group."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.array(["a", "b", "c"], dtype=object), [60, 60, 5])
+    X = rng.normal(size=(125, 2))
+    X[:, 0] += np.select([y == "a", y == "b"], [0, 9], 0)
+    y[3:6] = ["once", "twice", "lone"]
+    alone = ["once", "twice", "lone", *(["c"] if grouped else [])]
+    groups = np.where(y == "c", -1, np.arange(125)) if grouped else None
+    with pytest.warns(DataWarning) if grouped else nullcontext():
+        fitted = fit(pd.DataFrame(X, columns=["u", "v"]), y, group=groups, **QUICK)
+    assert set(fitted.classes) == set(y)
+    assert any("one row" in line and "lone, once" in line for line in fitted.checked.warnings)
+    found = fitted.suspects.set_index("given_label").confidence
+    assert {"once", "lone"} <= set(found.index)
+    assert (found[found.index.isin(alone)] < 0.5).all()

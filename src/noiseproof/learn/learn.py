@@ -35,6 +35,8 @@ NOISY, CHECKED = "held-out noisy labels", "held-out and checked labels"
 #: What a comparison shows: by labels, and by a judge, which knows classes with some probability.
 SHARE = "share predicted of"
 LIKELY = "mean probability of held-out predictions"
+#: The most that can be said against the label of a class that no model knew: less than even odds.
+UNKNOWN = 0.49
 LATE = "the time was up before everything was tried; --minutes allows more"
 
 
@@ -116,6 +118,7 @@ class Learned:
     def suspects(self) -> Suspects:
         """Return the rows whose labels are doubtful; checked rows are not among them."""
         wrong, proposed = self.estimate.doubt(self.labels, self.probabilities)
+        wrong = np.where(self._held_out_whole, np.minimum(wrong, UNKNOWN), wrong)
         doubtful = proposed != self.labels
         if self.review is not None:
             doubtful &= ~self.review.known
@@ -123,6 +126,13 @@ class Learned:
         rows = rows[np.argsort(-wrong[rows], kind="stable")]
         named = rows if self.places is None else self.places[rows]
         return Suspects(named, proposed[rows], wrong[rows])
+
+    @property
+    def _held_out_whole(self) -> NDArray[np.bool_]:
+        """(N,) whether all rows of a class were held out together, so that no model knew it."""
+        units = np.arange(len(self.labels)) if self.units is None else self.units
+        labels, _ = np.unique(np.stack([self.labels, units]), axis=1)
+        return np.asarray(np.bincount(labels)[self.labels] == 1)
 
 
 @contextmanager

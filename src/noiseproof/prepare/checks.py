@@ -67,8 +67,11 @@ class Checked:
                 f"uneven classes: {self.classes[high]} has {self.counts[high]:,} rows, "
                 f"{self.classes[low]} {self.counts[low]:,}; accuracy says little of the small ones"
             )
-        elif self.counts[low] < SMALL:
+        elif 1 < self.counts[low] < SMALL:
             found.append(f"{self.classes[low]} has {self.counts[low]} rows, few to learn from")
+        alone = [name for name, n in zip(self.classes, self.counts, strict=True) if n == 1]
+        if alone:
+            found.append(f"classes of one row, whose label nothing confirms: {shortlist(alone)}")
         if self.lookalikes:
             groups = [" and ".join(repr(name) for name in group) for group in self.lookalikes]
             found.append(f"labels that look alike are different classes: {shortlist(groups)}")

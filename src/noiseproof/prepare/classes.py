@@ -123,7 +123,8 @@ def encode(labels: Any, where: str) -> tuple[Codes, Classes]:
     classes = Classes(tuple(names), kind, dtype)
     at = {name: code for code, name in enumerate(names)}
     codes = np.array([MISSING if v is None else at[v] for v in values], dtype=np.int64)
-    _check_sizes(np.bincount(codes[codes >= 0]), classes, where)
+    if len(present) == len(names):
+        raise DataError(f"{where}: every class has one row; there is nothing to learn from")
     return codes, classes
 
 
@@ -142,18 +143,6 @@ def _check_count(names: Sequence[str], present: Sequence[str], kind: Kind, where
         what = "a quantity" if numbers else "a name or free text"
         raise DataError(
             f"{where}: {len(names)} different values in {len(present)} rows are {what}, not classes"
-        )
-
-
-def _check_sizes(counts: NDArray[Any], classes: Classes, where: str) -> None:
-    single = [classes.names[i] for i in np.flatnonzero(counts == 1)]
-    if single:
-        more = f" (and {len(single) - 1} more)" if len(single) > 1 else ""
-        alike = next((g for g in classes.lookalikes if single[0] in g), ())
-        other = next((f" such as {name!r}" for name in alike if name != single[0]), "")
-        raise DataError(
-            f"{where}: class {single[0]!r}{more} has one row; merge it with another{other} or "
-            "remove it"
         )
 
 
