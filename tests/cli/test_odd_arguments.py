@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -187,6 +188,21 @@ def test_memory_that_cannot_be_had_is_one_line(capsys, monkeypatch, error):
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("noiseproof: not enough memory")
     assert "()" not in err
+
+
+def test_no_folder_for_temporary_files_is_one_line(capsys, monkeypatch):
+    def ask(*_, **__):
+        return tempfile.mkdtemp()
+
+    def none_usable():
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp', '/']")
+
+    monkeypatch.setattr("noiseproof.theory.audit", ask)
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr("tempfile._get_default_tempdir", none_usable)
+    code, out, err = run(capsys, "audit", "CE")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "TMPDIR names another" in err
 
 
 def test_an_error_that_nobody_foresaw_is_one_line_and_its_traceback_is_kept(

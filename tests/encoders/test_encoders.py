@@ -16,7 +16,7 @@ from tiny_encoders import fresh, onnx_means, onnx_words, picture_folder, text_fo
 from noiseproof.encoders import choose, hub, lite0
 from noiseproof.encoders.choose import Facts, load
 from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity
-from noiseproof.encoders.huggingface import hash_of
+from noiseproof.encoders.model_files import hash_of
 from noiseproof.errors import DataError, MissingExtraError, ParameterError
 from noiseproof.models.efficientnet_lite0 import EfficientNetLite0
 from noiseproof.prepare.features import with_encoder
@@ -37,6 +37,19 @@ def test_an_encoder_in_memory_does_not_change_with_its_files(tmp_path, safe):
     np.testing.assert_array_equal(encoder.encode(["a good film"]), before)
     (folder / name).write_bytes(b"")
     np.testing.assert_array_equal(encoder.encode(["a good film"]), before)
+
+
+@pytest.mark.parametrize("make", [text_folder, picture_folder])
+def test_a_folder_whose_path_is_not_utf8(tmp_path, make):
+    """safetensors and tokenizers would say of it that they are bad files."""
+    plain = make(tmp_path / "plain")
+    odd = tmp_path / os.fsdecode(b"caf\xe9")
+    shutil.copytree(plain, odd)
+    encodes = TEXTS if make is text_folder else PICTURES
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 3, 16, 16), np.uint8)
+    rows = ["a good film"] if make is text_folder else pixels
+    one, other = (load(str(folder), encodes).encode(rows) for folder in (plain, odd))
+    np.testing.assert_array_equal(one, other)
 
 
 def test_an_encoder_that_changes_while_it_is_loaded_is_one_line(tmp_path, monkeypatch):

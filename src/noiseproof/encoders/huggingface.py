@@ -1,15 +1,12 @@
 """Models of Hugging Face, by name or as a local folder, loaded without anybody's code."""
 
-import json
 import re
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from fnmatch import fnmatchcase
 from pathlib import Path
 from pickle import UnpicklingError
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -19,23 +16,29 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from noiseproof.encoders.batches import of_tokens, picture_batch, text_batch
-from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity, digest
-from noiseproof.encoders.hub import PATTERNS, local_folder
+from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity
+from noiseproof.encoders.hub import local_folder
+from noiseproof.encoders.model_files import (
+    check_tokenizer,
+    check_weights,
+    described_in,
+    hash_of,
+    hashed,
+    in_utf8,
+)
 from noiseproof.encoders.pixels import Pixels
 from noiseproof.errors import DataError
 from noiseproof.extras import need
-from noiseproof.files import check_plain, unchanged
+from noiseproof.files import unchanged
 
 #: A text is cut off after this many tokens, or fewer where the model says so.
 TOKENS = 256
-#: No description is larger, in bytes, and no network deeper: building one takes time by the layer.
-LARGEST, DEEPEST = 16 << 20, 2000
+#: No network is deeper: building one takes time by the layer.
+DEEPEST = 2000
 #: Nor is a picture's side longer, in pixels.
 WIDEST = 4096
 #: The ends of keys that name attention and the like; a name with a slash is code of the hub.
 CODE = "implementation"
-#: The keys by which tokenizer_config.json may name other files.
-FILES = ("fast_tokenizer_files", "tokenizer_file", "vocab_file", "merges_file")
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "tokenizer.model")
 
 
@@ -49,7 +52,7 @@ class TextEncoder:
         self.tokenizer = AutoTokenizer.from_pretrained(
             folder, trust_remote_code=False, local_files_only=True
         )
-        _check_tokenizer(folder, self.tokenizer.vocab_files_names)
+        check_tokenizer(folder, self.tokenizer.vocab_files_names)
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         # On the left it would move the positions of a text by the length of its neighbours.
@@ -62,7 +65,7 @@ class TextEncoder:
         limits = [
             TOKENS, self.tokenizer.model_max_length,
             getattr(config, "max_position_embeddings", TOKENS), _positions(model),
-            _json(folder / "sentence_bert_config.json").get("max_seq_length"),
+            described_in(folder / "sentence_bert_config.json").get("max_seq_length"),
         ]  # fmt: skip
         self.size = size or min(limit for limit in limits if limit and limit > 0)
         width = self._run(self._tokens(["a text"])).shape[1]
@@ -102,7 +105,7 @@ class PictureEncoder:
         # A model of pictures and texts has a part for each.
         self.network = getattr(model, "vision_model", model)
         self.pooled = not any("pooler." in key for key in missing)
-        described = _json(folder / "preprocessor_config.json")
+        described = described_in(folder / "preprocessor_config.json")
         side = size or _side(described) or getattr(self.network.config, "image_size", None) or 224
         if side > WIDEST:
             raise DataError(f"{folder}: it reads pictures of {side:,} pixels, more than {WIDEST:,}")
@@ -152,9 +155,9 @@ def load(
     if encodes not in can:
         raise DataError(f"--encoder {word}: it encodes {' and '.join(can)}, these are {encodes}")
     kind = TextEncoder if encodes == TEXTS else PictureEncoder
-    with _quiet(), _in_utf8(folder) as found:
+    with _quiet(), in_utf8(folder) as found:
         try:
-            with unchanged(folder, lambda: [folder / name for name in _hashed(folder)]):
+            with unchanged(folder, lambda: [folder / name for name in hashed(folder)]):
                 return kind(found, name, size)
         except DataError:
             raise
@@ -165,77 +168,10 @@ def load(
             raise DataError(f"{folder}: cannot be used as an encoder ({said})") from None
 
 
-@contextmanager
-def _in_utf8(folder: Path) -> Iterator[Path]:
-    """Give the folder a path that is UTF-8: the readers of weights and words know no other."""
-    if str(folder).isprintable() or not any("\udc80" <= c <= "\udcff" for c in str(folder)):
-        yield folder
-        return
-    with TemporaryDirectory(prefix="noiseproof-") as place:
-        link = Path(place, "encoder")
-        link.symlink_to(folder, target_is_directory=True)
-        yield link
-
-
-def hash_of(folder: Path) -> str:
-    """Return one hash of the weights and of the files that say how to use them."""
-    return digest((name, folder / name) for name in _hashed(folder))
-
-
-def _hashed(folder: Path) -> set[str]:
-    names = sorted(path.name for path in folder.iterdir() if path.is_file())
-    weights = [name for name in names if name.endswith(".safetensors")]
-    weights = weights or [name for name in names if name.endswith(".bin")]
-    return {*weights, *(name for name in names if any(fnmatchcase(name, one) for one in PATTERNS))}
-
-
-def _check_weights(folder: Path, described: dict[str, Any], single: str) -> None:
-    """Refuse weights that are in no hash: a description may name files of any folder.
-
-    Args:
-        folder: of the model.
-        described: its config.json.
-        single: the file of the weights, where they are in one.
-    """
-    first = described.get("transformers_weights")
-    if first is None:
-        first = single if (folder / single).is_file() else f"{single}.index.json"
-    parts = _json(folder / str(first)).get("weight_map") if str(first).endswith("json") else None
-    hashed = _hashed(folder)
-    for name in (first, *(parts.values() if isinstance(parts, dict) else ())):
-        if str(name) not in hashed and (folder / str(name)).exists():
-            raise DataError(
-                f"{folder}: some of its weights are in {name!r}; all of them must be .safetensors, "
-                "or all .bin, in the folder itself"
-            )
-
-
-def _check_tokenizer(folder: Path, read: Mapping[str, str]) -> None:
-    """Refuse files of a tokenizer that are in no hash: they may be of any folder and any kind.
-
-    Args:
-        folder: of the model.
-        read: the names of the files that its tokenizer reads, unless tokenizer_config.json has
-            others under the same keys.
-    """
-    described, hashed = _json(folder / "tokenizer_config.json"), _hashed(folder)
-    named = [described.get(key) for key in {*FILES, *read}]
-    for name in (*read.values(), *(n for one in named for n in _listed(one))):
-        if isinstance(name, str) and name not in hashed and (folder / name).is_file():
-            raise DataError(
-                f"{folder}: its tokenizer reads {name!r}; expected only {', '.join(PATTERNS)} in "
-                "the folder itself"
-            )
-
-
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
-
-
 def _encodes(folder: Path) -> tuple[str, ...]:
     texts = any((folder / name).is_file() for name in TOKENIZERS)
     pictures = (folder / "preprocessor_config.json").is_file()
-    vision = "image_size" in _json(folder / "config.json")
+    vision = "image_size" in described_in(folder / "config.json")
     found = ((TEXTS, texts), (PICTURES, pictures or vision))
     return tuple(kind for kind, can in found if can) or ("nothing that is known",)
 
@@ -244,14 +180,14 @@ def _model(folder: Path, *optional: str) -> tuple[Any, list[str]]:
     """Return the model and the weights that its files lack, which may be ``optional`` ones."""
     from transformers import AutoModel
 
-    described = _json(folder / "config.json")
+    described = described_in(folder / "config.json")
     if code := _code(described):
         raise DataError(f"{folder}: its config.json asks for code from Hugging Face ({code})")
     layers = _layers(described)
     if layers > DEEPEST:
         raise DataError(f"{folder}: its config.json asks for {layers:,} layers")
     safe = any(folder.glob("*.safetensors"))
-    _check_weights(folder, described, "model.safetensors" if safe else "pytorch_model.bin")
+    check_weights(folder, described, "model.safetensors" if safe else "pytorch_model.bin")
     model, loading = AutoModel.from_pretrained(
         folder, trust_remote_code=False, local_files_only=True, use_safetensors=safe,
         weights_only=True, dtype=torch.float32, output_loading_info=True,
@@ -324,18 +260,6 @@ def _code(described: dict[str, Any]) -> str | None:
 def _is_count(value: object) -> bool:
     each = value if isinstance(value, list) else [value]
     return bool(each) and all(isinstance(one, int) for one in each)
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        check_plain(path)
-        size = path.stat().st_size
-        found = json.loads(path.read_text(encoding="utf-8")) if size <= LARGEST else {}
-    except (DataError, OSError, ValueError, RecursionError):
-        return {}
-    if size > LARGEST:  # transformers would read it all the same
-        raise DataError(f"{path}: larger than {LARGEST >> 20} MiB")
-    return found if isinstance(found, dict) else {}
 
 
 @contextmanager
