@@ -60,6 +60,12 @@ def array(values):
     return pa.array(values, pa.uint64() if large else None)
 
 
+def swapped(values):
+    """Return an array with its bytes in another order, as of FITS, netCDF and Java."""
+    values = np.array(values)
+    return values.astype(values.dtype.newbyteorder(">"))
+
+
 def forms(values, folder):
     """Return a table with these values as column c, in every form."""
     others = {"x": NUMBERS.normal(size=ROWS), "y": ["no", "yes"] * (ROWS // 2)}
@@ -74,6 +80,7 @@ def forms(values, folder):
         "categories": dictionary.to_pandas(),
         "texts": pd.DataFrame({"x": others["x"], "c": pd.Series(texts, dtype="str")}),
         "bytes": pd.DataFrame({"x": others["x"], "c": pd.Series(coded, dtype=object)}),
+        "swapped": pd.DataFrame({"x": swapped(others["x"]), "c": swapped(values)}),
     }
     frames = {name: frame.assign(y=others["y"]) for name, frame in frames.items()}
     stored = {"table": table, "dictionary": dictionary} | {

@@ -195,3 +195,22 @@ def test_nor_beside_labels_that_are_given_themselves():
         assert samples.notes == (f"left out, labels once more: {again}",)
     with pytest.raises(DataError, match="no column beside 'y'"):
         as_samples(frame.drop(columns="x"), frame["y"])
+
+
+@pytest.mark.parametrize("kind", ["i2", "i8", "u4", "f2", "f8", "M8[s]", "M8[ns]", "U3"])
+def test_labels_with_their_bytes_in_another_order_are_as_others(kind):
+    """Parquet and CSV writers take none of them, and a model would never have predicted."""
+    labels = np.array([3, 1, 3, 2], dtype="i8").astype(kind)
+    codes, classes = encode(labels, "here")
+    for order in "<>":
+        found, same = encode(labels.astype(labels.dtype.newbyteorder(order)), "here")
+        assert found.tolist() == codes.tolist()
+        assert same == classes
+        assert same.values.dtype.isnative
+
+
+def test_decimals_are_whole_or_not_by_all_their_digits():
+    with pytest.raises(DataError, match=r"label 12345678901234567\.5 is a quantity"):
+        encode([Decimal("12345678901234567.5"), Decimal("3.0")] * 2, "here")
+    _, classes = encode([Decimal("12345678901234567.0"), Decimal("3.0")] * 2, "here")
+    assert classes.names == ("3", "12345678901234567")

@@ -180,7 +180,7 @@ def _as_text(
     present = column[~missing]
     kind: Kind = "text"
     dates = isinstance(column.dtype, np.dtype) and column.dtype.kind == "M"
-    dtype = column.dtype.str if dates else ""
+    dtype = _native(column.dtype).str if dates else ""
     if pd.api.types.is_bool_dtype(column) or _all(present, (bool, np.bool_)):
         kind, texts = "boolean", [str(bool(value)) for value in present]
     elif _numbers(present):
@@ -256,7 +256,12 @@ def _dtype(column: Any, texts: Sequence[str]) -> str:
     given = getattr(column.dtype, "numpy_dtype", column.dtype)
     floats = len(texts) == len(column) or any(abs(int(text)) >= 2**63 for text in set(texts))
     whole = given.kind in "iu" or (given.kind == "f" and floats)
-    return str(given) if whole else ""
+    return str(_native(given)) if whole else ""
+
+
+def _native(dtype: Any) -> Any:
+    """Return a dtype with its bytes as this machine has them: nothing here writes others."""
+    return dtype.newbyteorder("=")
 
 
 def _plain(labels: Any, where: str) -> Any:
@@ -308,12 +313,12 @@ def _numbers(values: Any) -> bool:
 
 
 def _whole(values: Any, where: str) -> list[int]:
-    numbers = values.to_numpy(np.float64)
-    if not np.isfinite(numbers).all():
+    if not np.isfinite(values.to_numpy(np.float64)).all():
         raise DataError(f"{where}: a label is infinite")
-    fractions = numbers[numbers % 1 != 0]
-    if len(fractions):
-        raise DataError(
-            f"{where}: label {fractions[0]:g} is a quantity, not a class; give a column of classes"
-        )
-    return [int(value) for value in values]
+    numbers = [int(value) for value in values]
+    for value, number in zip(values, numbers, strict=True):
+        if value != number:  # exactly: a float has no more than 15 digits of a decimal
+            raise DataError(
+                f"{where}: label {value:g} is a quantity, not a class; give a column of classes"
+            )
+    return numbers

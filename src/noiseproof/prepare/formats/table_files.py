@@ -245,8 +245,16 @@ def tidy(frame: Any, where: str) -> Any:
     frame = with_columns(frame, bytes_) if bytes_ else frame
     spans = {name: _spans(frame[name]) for name in frame if _is_span(frame[name])}
     frame = with_columns(frame, spans) if spans else frame
-    types = {name: "float64" for name in frame if frame[name].dtype == np.longdouble}
+    types = {name: _usual(frame[name].dtype) for name in frame}
+    types = {name: usual for name, usual in types.items() if usual != frame[name].dtype}
     return frame.astype(types) if types else frame
+
+
+def _usual(dtype: Any) -> Any:
+    """Return a dtype that pandas can compute with: no long doubles, no bytes in another order."""
+    if not isinstance(dtype, np.dtype):
+        return dtype
+    return np.dtype("float64") if dtype == np.longdouble else dtype.newbyteorder("=")
 
 
 def _has_bytes(column: Any) -> bool:
