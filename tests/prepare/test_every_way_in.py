@@ -28,6 +28,12 @@ ROWS = 24
 NUMBERS = np.random.default_rng(0)
 #: Places 0 to 3, each in every part of the rows.
 PLACE = NUMBERS.permutation(np.arange(ROWS) % 4)
+NULLABLE = {
+    pa.float64(): pd.Float64Dtype(),
+    pa.int64(): pd.Int64Dtype(),
+    pa.uint64(): pd.UInt64Dtype(),
+    pa.bool_(): pd.BooleanDtype(),
+}
 ZONE = datetime.timezone(datetime.timedelta(hours=2))
 START = datetime.datetime(2020, 1, 31, 3, 4, 5, tzinfo=ZONE)
 KINDS = {
@@ -66,6 +72,21 @@ def swapped(values):
     return values.astype(values.dtype.newbyteorder(">"))
 
 
+def with_floats(table, change):
+    """Return a table with its fractions changed."""
+    floats = pa.types.is_floating(table["c"].type)
+    return table.set_column(1, "c", change(table["c"])) if floats else table
+
+
+def with_nans(column):
+    """Return NaN instead of gaps, as numpy and DuckDB write it."""
+    return pa.array(column.to_numpy())
+
+
+def short(column):
+    return column.cast(pa.float16())
+
+
 def forms(values, folder):
     """Return a table with these values as column c, in every form."""
     others = {"x": NUMBERS.normal(size=ROWS), "y": ["no", "yes"] * (ROWS // 2)}
@@ -76,6 +97,9 @@ def forms(values, folder):
     frames = {
         "objects": pd.DataFrame({"x": others["x"], "c": pd.Series(values, dtype=object)}),
         "Arrow": table.to_pandas(types_mapper=pd.ArrowDtype),
+        "NaN": with_floats(table, with_nans).to_pandas(types_mapper=pd.ArrowDtype),
+        "short": with_floats(table, short).to_pandas(types_mapper=pd.ArrowDtype),
+        "nullable": table.to_pandas(types_mapper=NULLABLE.get),
         "Arrow dictionary": dictionary.to_pandas(types_mapper=pd.ArrowDtype),
         "categories": dictionary.to_pandas(),
         "texts": pd.DataFrame({"x": others["x"], "c": pd.Series(texts, dtype="str")}),

@@ -15,7 +15,7 @@ from noiseproof.errors import DataError, ShapeError, did_you_mean
 from noiseproof.losses.arrays import dense
 from noiseproof.prepare.columns.values import LONGEST
 from noiseproof.prepare.forms import plain
-from noiseproof.tables.frames import as_column, as_frame, as_objects, is_odd
+from noiseproof.tables.frames import as_column, as_frame, as_objects, is_odd, usual
 from noiseproof.tables.labels import label_gaps
 
 Kind = Literal["text", "integer", "boolean"]
@@ -164,6 +164,7 @@ def _as_text(
         column = pd.Series(values, dtype=object if values.dtype.kind in "UO" else None)
     if is_odd(column):
         column = as_objects(column)
+    column = column.astype(usual(column.dtype))
     _check_objects(column, where)
     if pd.api.types.is_complex_dtype(column) or _any(column, (complex, np.complexfloating)):
         raise DataError(f"{where}: labels are complex numbers, not classes")
@@ -180,7 +181,7 @@ def _as_text(
     present = column[~missing]
     kind: Kind = "text"
     dates = isinstance(column.dtype, np.dtype) and column.dtype.kind == "M"
-    dtype = _native(column.dtype).str if dates else ""
+    dtype = column.dtype.str if dates else ""
     if pd.api.types.is_bool_dtype(column) or _all(present, (bool, np.bool_)):
         kind, texts = "boolean", [str(bool(value)) for value in present]
     elif _numbers(present):
@@ -256,12 +257,7 @@ def _dtype(column: Any, texts: Sequence[str]) -> str:
     given = getattr(column.dtype, "numpy_dtype", column.dtype)
     floats = len(texts) == len(column) or any(abs(int(text)) >= 2**63 for text in set(texts))
     whole = given.kind in "iu" or (given.kind == "f" and floats)
-    return str(_native(given)) if whole else ""
-
-
-def _native(dtype: Any) -> Any:
-    """Return a dtype with its bytes as this machine has them: nothing here writes others."""
-    return dtype.newbyteorder("=")
+    return str(given) if whole else ""
 
 
 def _plain(labels: Any, where: str) -> Any:

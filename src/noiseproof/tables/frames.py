@@ -3,6 +3,8 @@
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from noiseproof.errors import DataError
 from noiseproof.extras import need
 
@@ -132,6 +134,19 @@ def as_objects(column: Any) -> Any:
 def _integers(column: Any) -> Any:
     unsigned = str(column.type).startswith("u")
     return as_column(column).astype("UInt64" if unsigned else "Int64")
+
+
+def usual(dtype: Any) -> Any:
+    """Return a dtype that pandas can compute with: no long doubles, no bytes in another order.
+
+    Nor floats of Arrow and pandas' own: a NaN among them is no gap to pandas, and it cannot add
+    Arrow's short ones.
+    """
+    if dtype.kind == "f":
+        dtype = getattr(dtype, "numpy_dtype", dtype)
+    if not isinstance(dtype, np.dtype):
+        return dtype
+    return np.dtype("float64") if dtype == np.longdouble else dtype.newbyteorder("=")
 
 
 def without_index(frame: "pd.DataFrame", schema: Any) -> "pd.DataFrame":

@@ -18,7 +18,7 @@ from noiseproof.prepare.samples import Samples
 from noiseproof.progress import SILENT, Progress
 from noiseproof.tables.decimal_commas import CommaLook, with_commas, without_commas
 from noiseproof.tables.delimited import Delimited
-from noiseproof.tables.frames import as_frame, as_objects, is_odd, with_columns
+from noiseproof.tables.frames import as_frame, as_objects, is_odd, usual, with_columns
 from noiseproof.tables.header import is_headless
 from noiseproof.tables.labels import repeated
 from noiseproof.tables.read import (
@@ -245,16 +245,9 @@ def tidy(frame: Any, where: str) -> Any:
     frame = with_columns(frame, bytes_) if bytes_ else frame
     spans = {name: _spans(frame[name]) for name in frame if _is_span(frame[name])}
     frame = with_columns(frame, spans) if spans else frame
-    types = {name: _usual(frame[name].dtype) for name in frame}
-    types = {name: usual for name, usual in types.items() if usual != frame[name].dtype}
+    types = {name: usual(frame[name].dtype) for name in frame}
+    types = {name: own for name, own in types.items() if own != frame[name].dtype}
     return frame.astype(types) if types else frame
-
-
-def _usual(dtype: Any) -> Any:
-    """Return a dtype that pandas can compute with: no long doubles, no bytes in another order."""
-    if not isinstance(dtype, np.dtype):
-        return dtype
-    return np.dtype("float64") if dtype == np.longdouble else dtype.newbyteorder("=")
 
 
 def _has_bytes(column: Any) -> bool:
