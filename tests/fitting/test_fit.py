@@ -193,7 +193,7 @@ def test_what_does_not_fit_is_noted():
     frame.loc[0, "age"] = "old"
     test = TEST.drop(columns="speed").assign(extra=1), TEST_TRUE
     with pytest.warns(DataWarning, match="columns not there, taken as empty: speed"):
-        found = fit(frame, "kind", test=test)
+        found = fit(frame, "kind", test=test, **QUICK)
     assert found.notes == (
         "age: 1 of 90 values cannot be read as numbers (old)",
         "the table (test): columns not there, taken as empty: speed",
@@ -201,7 +201,7 @@ def test_what_does_not_fit_is_noted():
     )
     gaps = FRAME[:90].drop(columns="kind").to_numpy(copy=True)
     gaps[0] = np.nan
-    found = fit(gaps, FRAME["kind"][:90])
+    found = fit(gaps, FRAME["kind"][:90], **QUICK)
     assert found.notes == ("missing values, taken as the column's mean: 4",)
 
 
@@ -234,27 +234,27 @@ def test_classes_keep_their_type():
         (codes == 0, bool),
         (np.array(["2020-01-01", "2020-01-02", "2020-01-03"], "datetime64[s]")[codes], "M8[s]"),
     ):
-        found = fit(X, labels)
+        found = fit(X, labels, **QUICK)
         assert found.predict(X[:4]).dtype == dtype
         assert set(found.predict(X)) == set(labels)
 
 
 def test_a_saved_model_knows_the_type_of_its_classes(tmp_path):
     X, labels = FRAME[:90].drop(columns="kind").to_numpy(), (np.arange(90) % 3).astype(np.uint8)
-    folder = fit(X, labels).save(tmp_path / "out")
+    folder = fit(X, labels, **QUICK).save(tmp_path / "out")
     assert load(folder).classes.dtype == np.uint8
 
 
 def test_test_rows_that_were_trained_on_are_counted_and_said(tmp_path):
     train, test = FRAME[:90], pd.concat([FRAME[80:90], TEST[:20]])
-    found = fit(train, "kind", test=(test.drop(columns="kind"), test["kind"]))
+    found = fit(train, "kind", test=(test.drop(columns="kind"), test["kind"]), **QUICK)
     line = "10 of 30 test rows also occur among the training rows"
     assert (found.test.seen, found.test.rows) == (10, 30)
     assert found.test.warnings[0].startswith(line)
     assert line in found.report
     assert found.summary["accuracy"]["test_rows_seen_in_training"] == 10
     words = sparse.csr_matrix(train.drop(columns="kind").clip(lower=0))
-    found = fit(words, train["kind"], test=(words[:7], train["kind"][:7]))
+    found = fit(words, train["kind"], test=(words[:7], train["kind"][:7]), **QUICK)
     assert found.test.seen == 7
 
 
@@ -281,12 +281,12 @@ def test_text_images_embeddings_and_sparse_matrices(tmp_path):
 
 def test_decimal_commas_are_read_at_fit_and_predict(tmp_path):
     FRAME[:90].to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",")
-    found = fit(tmp_path / "t.csv", "kind")
+    found = fit(tmp_path / "t.csv", "kind", **QUICK)
     note = "numbers read with decimal commas (and points between thousands): "
     note += "length, weight, age, speed"
     assert found.notes == (note,)
     assert found.predict_proba(FRAME[:90]) == pytest.approx(
-        fit(FRAME[:90], "kind").predict_proba(FRAME[:90]), abs=1e-4
+        fit(FRAME[:90], "kind", **QUICK).predict_proba(FRAME[:90]), abs=1e-4
     )
     text = "length;weight;age;speed\n4,5;0,1;?;1\n"  # one in two is none, and still a number
     new, out = tmp_path / "new.csv", tmp_path / "predictions.csv"
