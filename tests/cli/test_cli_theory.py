@@ -1,3 +1,4 @@
+import importlib
 import json
 import os
 import pty
@@ -130,6 +131,45 @@ def test_an_interruption_that_python_forgets_is_heard_all_the_same(monkeypatch, 
         assert time.monotonic() - start < 30  # whatever it waits for
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("then", [0, 60])
+def test_a_module_is_imported_before_an_interruption_is_heard(
+    monkeypatch, tmp_path, capsys, number, code, then
+):
+    """torch aborts the process if its C code is interrupted: it cannot pass on what is raised."""
+    body = f"import signal\nsignal.raise_signal({int(number)})\nbegan = True\n"
+    (tmp_path / "module_of_c_code.py").write_text(body)
+    monkeypatch.syspath_prepend(tmp_path)
+    whole = []
+
+    def command(arguments):
+        module = importlib.import_module("module_of_c_code")
+        whole.append(module.began)
+        time.sleep(then)  # it may also end before anybody hears of it
+        return 0
+
+    monkeypatch.delitem(sys.modules, "module_of_c_code", raising=False)
+    monkeypatch.setattr("noiseproof.cli.commands.run", command)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert (main([]), whole) == (code, [True])
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert capsys.readouterr().err in ("noiseproof: interrupted\n", "noiseproof: terminated\n")
+
+
+def test_an_import_without_an_end_is_interrupted_all_the_same(monkeypatch, tmp_path):
+    (tmp_path / "module_without_end.py").write_text(
+        f"import signal, time\nsignal.raise_signal({int(signal.SIGTERM)})\ntime.sleep(60)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("noiseproof.cli.PATIENCE", 0.1)
+    monkeypatch.setattr(
+        "noiseproof.cli.commands.run", lambda _: importlib.import_module("module_without_end")
+    )
+    assert main([]) == 143
 
 
 @pytest.mark.parametrize("error", [ImportError, RuntimeError, OSError, DataError])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import noiseproof as nf
@@ -208,6 +209,8 @@ def test_rows_without_a_group_belong_to_no_other() -> None:
         ({"group": [1, 2]}, "groups: 2 for 360 rows"),
         ({"group": 3}, "groups: expected one for each row"),
         ({"group": np.array(3)}, "groups: expected one for each row"),
+        ({"group": pd.DataFrame({"g": range(360)})}, "groups: .* got a table; give its column"),
+        ({"group": pa.table({"g": range(360)})}, "groups: .* got a table; give its column"),
         ({"group": set(range(360))}, "groups: expected one for each row, got a set"),
         ({"group": {at: at for at in range(360)}}, "groups: expected one for each row, got a dict"),
         ({"group": LABELS.to_numpy()}, "each class is in one group only"),

@@ -334,6 +334,7 @@ def test_classes_of_any_type(labels, names, kind, values):
         ([f"n{i}" for i in range(200)], "200 different values in 200 rows are a name or free"),
         ([[1, 2], [3, 4]], "expected one label a row"),
         ([np.inf, 1.0, 1.0], "infinite"),
+        ([True, False, 1, 0], "some labels are numbers, others true or false"),
         ([b"a", b"\xff", b"a"], "is not UTF-8 text"),
     ],
 )

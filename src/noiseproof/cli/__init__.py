@@ -10,9 +10,11 @@ try:
     import signal
     import tempfile
     import threading
+    import time
     import traceback
     from collections.abc import Iterator
     from contextlib import contextmanager, suppress
+    from types import FrameType
     from typing import NoReturn
 
     from noiseproof.errors import NoiseproofError
@@ -24,6 +26,8 @@ except KeyboardInterrupt:  # before there is anybody to hear it
 
 #: 128 and the number of the signal, as shells have it.
 INTERRUPTED, TERMINATED = 130, 143
+#: So many seconds a signal waits at most for a module to be imported.
+PATIENCE = 5.0
 #: Letters of a complaint.
 LONGEST = 2000
 
@@ -75,6 +79,8 @@ def main(arguments: list[str] | None = None) -> int:
             from noiseproof.cli.commands import run
 
             code = run(arguments)
+            if signals:  # which waited until the end
+                code = INTERRUPTED
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:
@@ -139,13 +145,16 @@ def _send(number: int) -> None:
         _thread.interrupt_main(signal.Signals(number))
 
 
-class _NumpyFirst:
-    """Import numpy before torch, whose C code would: it forgets an interruption meanwhile."""
+def _is_importing(frame: FrameType | None) -> bool:
+    """Return whether a module is being imported.
 
-    @staticmethod
-    def find_spec(name: str, *_: object) -> None:
-        if name == "torch":
-            import numpy  # noqa: F401
+    The C code of some forgets what is raised meanwhile, makes another error of it, or aborts.
+    """
+    while frame is not None and frame.f_code is not main.__code__:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager
@@ -159,33 +168,38 @@ def _terminable(signals: list[int]) -> Iterator[None]:
         yield
         return
 
-    def stop(number: int, _: object) -> NoReturn:
+    def stop(number: int, frame: FrameType | None) -> None:
         signals.append(number)
-        raise KeyboardInterrupt
+        times.append(time.monotonic())
+        if times[-1] - times[0] > PATIENCE or not _is_importing(frame):
+            raise KeyboardInterrupt
+        again()
 
-    def again(told: "sys.UnraisableHookArgs") -> None:
-        # Python forgets what is raised in a destructor or in a callback of its own, such as those
-        # that run while a module is imported: the command would go on.
+    def again() -> None:
+        later = threading.Timer(0.01, _send, [signals[-1]])
+        later.daemon = True
+        later.start()
+        waiting.append(later)
+
+    def forgotten(told: "sys.UnraisableHookArgs") -> None:
+        # Python forgets what is raised in a destructor or in a callback of its own: the command
+        # would go on.
         if told.exc_type is KeyboardInterrupt and signals:
-            later = threading.Timer(0.05, _send, [signals[-1]])  # out of the callback
-            later.daemon = True
-            later.start()
-            waiting.append(later)
+            again()
         else:
             hook(told)
 
+    times: list[float] = []
     waiting: list[threading.Timer] = []
     heard = [signal.SIGTERM]
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored by the caller
         heard.append(signal.SIGINT)
     before = {number: signal.signal(number, stop) for number in heard}
     hook = sys.unraisablehook
-    sys.unraisablehook = again
-    sys.meta_path.insert(0, _NumpyFirst)
+    sys.unraisablehook = forgotten
     try:
         yield
     finally:
-        sys.meta_path.remove(_NumpyFirst)
         for later in waiting:
             later.cancel()
         sys.unraisablehook = hook

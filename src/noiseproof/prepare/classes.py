@@ -185,6 +185,10 @@ def _as_text(
     if pd.api.types.is_bool_dtype(column) or _all(present, (bool, np.bool_)):
         kind, texts = "boolean", [str(bool(value)) for value in present]
     elif _numbers(present):
+        if _any(present, (bool, np.bool_)):
+            raise DataError(
+                f"{where}: some labels are numbers, others true or false; make them alike"
+            )
         kind, texts = "integer", [str(number) for number in _whole(present, where)]
         dtype = _dtype(column, texts)
     else:

@@ -74,6 +74,8 @@ class Groups:
         """Return the groups in an array, a Series or a list of ``rows`` values."""
         import pandas as pd
 
+        if hasattr(values, "columns"):
+            raise DataError("groups: expected one for each row, got a table; give its column")
         try:
             values = dense("group", as_column(values))
         except ShapeError as error:
@@ -81,7 +83,7 @@ class Groups:
         several = isinstance(values, np.ndarray) and values.ndim != 1  # equal rows are one group
         if isinstance(values, Tensor) or several or isinstance(values, np.ma.MaskedArray):
             values = values.tolist()
-        unordered = isinstance(values, Mapping | Set) or hasattr(values, "columns")
+        unordered = isinstance(values, Mapping | Set)
         if unordered or not isinstance(values, Iterable):
             raise DataError(f"groups: expected one for each row, got a {type(values).__name__}")
         column = pd.Series(list(values), dtype=object)
