@@ -308,6 +308,49 @@ def test_only_a_table_has_a_column_of_labels(tmp_path, dataset):
         load_grid(path)
 
 
+VALUES = (
+    '""', '"x"', "5", "-1", "0", "1.5", "nan", "true", "[]", "[[]]", '["a"]', "{}", "{a = 1}",
+    "1979-05-27T07:32:00Z", '"\\u0000"', '"../"', '"~"', "9999999999999999999999", '["sym:0.4"]',
+    '["symmetric:2"]', '["matrix:no.csv"]', '["human:worst"]', '"mnist"', "[true]", "[-1]", '"CE"',
+    '"paper"', '["superclass:0.3"]', '"AGCE(a=-1, q=2)"', '"my.py:Loss"',
+)  # fmt: skip
+
+
+def mistake(path):
+    """Return what is wrong with a grid; None if nothing is."""
+    try:
+        load_grid(path)
+    except ParameterError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("field", [*FIELDS, "rows.R", "overrides.lr", "overrides.hidden", "other"])
+def test_a_mistake_names_the_file_and_the_field(tmp_path, monkeypatch, field):
+    monkeypatch.setenv("NOISEPROOF_DATA", str(tmp_path))
+    write_table_grid(tmp_path, "")
+    table, _, name = field.rpartition(".")
+    refused = 0
+    for value in VALUES:
+        fields = {"dataset": '"blobs.csv"', "label": '"klass é"', "recipe": '"quick"'}
+        fields["noises"] = '["none"]'
+        tables = {"rows": {"CE": '"CE"'}, "overrides": {"epochs": "1"}}
+        tables.get(table, fields)[name] = value
+        lines = [f"{key} = {text}" for key, text in fields.items()]
+        for key, texts in tables.items():
+            if key not in fields:
+                lines += [f"[{key}]", *(f"{one} = {text}" for one, text in texts.items())]
+        path = tmp_path / "small.toml"
+        path.write_text("\n".join(lines))
+        told = mistake(path)
+        if told is not None:
+            refused += 1
+            assert told.startswith(f"{path}: "), (value, told)
+            assert len(told.splitlines()) == 1
+            assert re.search(rf"\b{name.removesuffix('s')}", told), (value, told)
+    assert refused > 3 or field == "title"
+
+
 def test_the_grid_of_the_documentation(tmp_path):
     text = (Path(__file__).parents[2] / "docs/grids.md").read_text("utf-8")
     example = text.split("```toml\n", 1)[1].split("```", 1)[0]

@@ -1,7 +1,8 @@
 """Reading grids from TOML files: the paper's, in ``grids/``, and the user's own."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -115,11 +116,22 @@ def _read(text: str, name: str, folder: Path) -> Grid:
         trials=_trials(values),
     )
     _read_data(grid)
-    for row in grid.rows:
-        grid.recipe_of(row)
-    for noise in grid.noises:
-        parse(noise, grid.source.classes, grid.source.name)
+    with _about("recipe with overrides" if grid.overrides else "recipe"):
+        for row in grid.rows:
+            grid.recipe_of(row)
+    with _about("noises"):
+        for noise in grid.noises:
+            parse(noise, grid.source.classes, grid.source.name)
     return grid
+
+
+@contextmanager
+def _about(field: str) -> Iterator[None]:
+    """Let an error begin with the field or the row that it is about."""
+    try:
+        yield
+    except NoiseproofError as error:
+        raise ParameterError(f"{field}: {error}") from None
 
 
 def _check(holds: bool, field: str, expected: str, values: Mapping[str, Any]) -> None:
@@ -139,7 +151,9 @@ def _label(values: Mapping[str, Any], dataset: str) -> str:
     label = values.get("label", LABEL)
     _check(isinstance(label, str) and bool(label), "label", "the name of a column", values)
     if "label" in values and table_suffix(Path(dataset)) is None:
-        raise ParameterError(f"label = {label!r} is for a table, such as a .csv, not for {dataset}")
+        raise ParameterError(
+            f"label = {label!r} is for a table, such as a .csv, and dataset = {dataset!r} is none"
+        )
     return str(label)
 
 
@@ -160,6 +174,8 @@ def _read_data(grid: Grid) -> None:
     except DataError as error:
         table = table_suffix(Path(grid.dataset)) is not None
         field = f"dataset with label = {grid.label!r}" if table else "dataset"
+        if grid.encoder:
+            field += f" and encoder = {grid.encoder!r}"
         raise ParameterError(f"{field}: {error}") from None
 
 
@@ -171,7 +187,8 @@ def _noises(values: Mapping[str, Any], folder: Path) -> tuple[str, ...]:
     for noise in noises:
         kind, _, rest = noise.partition(":")
         texts.append(f"matrix:{folder / rest}" if kind == "matrix" and rest else noise)
-    return tuple(dict.fromkeys(str(parse(text)) for text in texts))
+    with _about("noises"):
+        return tuple(dict.fromkeys(str(parse(text)) for text in texts))
 
 
 def _seeds(values: Mapping[str, Any]) -> tuple[int, ...]:
@@ -247,5 +264,6 @@ def _row(name: str, value: Any) -> Row:
             f'"{name}={fields["loss"]}"'
         )
     if fields["loss"] != RECOMMEND:
-        read_loss(fields["loss"])
+        with _about(f"row {name!r}"):
+            read_loss(fields["loss"])
     return Row(name, **fields)
