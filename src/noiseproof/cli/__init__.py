@@ -5,6 +5,7 @@ import sys
 try:
     import _thread
     import io
+    import logging
     import os
     import re
     import signal
@@ -36,6 +37,7 @@ def command() -> NoReturn:
     """Run the command line and leave the process with its exit code."""
     _open_streams()
     os.environ["MPLBACKEND"] = "agg"  # pictures go into files; no window, whatever the user's are
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of caches it cannot write
     code = main()
     if code in (INTERRUPTED, TERMINATED):  # another signal, on the way out, says no more
         for number in (signal.SIGINT, signal.SIGTERM):
