@@ -164,11 +164,15 @@ def test_labels_with_the_index_in_another_order_are_a_warning():
         as_samples(frame, labels.sort_index())
 
 
-def test_dates_that_cannot_be_read_are_left_out():
+@pytest.mark.parametrize("day", ["45", "%d-%m"])
+def test_dates_that_cannot_be_read_are_left_out(day):
+    """Of days before months, those up to the 12th could be read, and would be wrong."""
     notes = Notes()
-    features, _ = prepare(table(when=["2020-13-45"] * N, age=MIXED["age"]), notes=notes)
+    when = pd.Series(pd.date_range("2020-01-01", periods=N, freq="3D")).dt.strftime(f"%Y-{day}")
+    when = when.str.replace("-45", "-13-45")
+    features, _ = prepare(table(when=when.tolist(), age=MIXED["age"]), notes=notes)
     assert features.left_out == ("when",)
-    assert notes.lines == ["left out, no date that can be read: when"]
+    assert notes.lines == ["left out, no dates that can be read: when"]
 
 
 @pytest.mark.parametrize("vector", [list, np.array])

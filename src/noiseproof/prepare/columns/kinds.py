@@ -144,6 +144,7 @@ def _object(name: str, column: Any, notes: Notes, marks: bool, room: int) -> Col
     if kind is Number and written is None:
         return _number(name, column, words=words)
     if kind is Date:
+        _check_days(values, counts)
         return _date(name, column, which_first(values), words)
     if written is not None:
         example = next(text for text in texts if np.isfinite(written.read(pd.Series([text]))[0]))
@@ -292,10 +293,21 @@ def _expected(counts: NDArray[np.int64], room: int) -> float:
     return float((counts * kept).sum() / counts.sum())
 
 
+def _check_days(values: Any, counts: NDArray[np.int64]) -> None:
+    """Refuse a column if most of what is written like a date is none, but for 0000-00-00.
+
+    Where the day stands before the month, as in 2020-31-12, a few are dates, and all those wrong.
+    """
+    written = is_date(values).to_numpy(bool) & values.str.contains("[1-9]").to_numpy(bool)
+    found = written & ~np.isnan(as_days(values, which_first(values)))
+    if counts[found].sum() < counts[written].sum() / 2:
+        raise _Useless("no dates that can be read")
+
+
 def _date(name: str, column: Any, day_first: bool | None, words: tuple[str, ...] = ()) -> Date:
     date = Date.learn(name, column, day_first, words)
     if date is None:
-        raise _Useless("no date that can be read")
+        raise _Useless("no dates that can be read")
     return date
 
 
