@@ -6,6 +6,7 @@ from typing import Any
 from noiseproof.errors import DataError, ParameterError
 from noiseproof.prepare.answers.asked import Asked, asked, reading
 from noiseproof.prepare.answers.items import items, named_items, names, numbered, parted, varies
+from noiseproof.prepare.classes import Codes
 from noiseproof.prepare.formats.table_files import split_label
 from noiseproof.prepare.groups import Groups, grouped
 from noiseproof.prepare.inputs import as_samples
@@ -29,20 +30,7 @@ def read_long(
             ``item``, rows of different groups are different items.
         options: of :func:`~noiseproof.prepare.inputs.as_samples`.
     """
-    if not isinstance(label, str):
-        raise ParameterError("beside --annotator, expected the name of the column of answers")
-    if annotator == label:
-        raise ParameterError(f"--annotator: {label!r} is the column of answers, --label")
-    who = [annotator] if item is None else [annotator, item]
-    if item in (annotator, label):
-        raise ParameterError(f"--item: {item!r} is the column of --label or --annotator")
-    if isinstance(group, str) and group in (annotator, item):
-        raise ParameterError(f"--group: {group!r} is the column of --annotator or --item")
-    if again := repeated([label, *who], label):
-        raise ParameterError(
-            f"{again[0]!r} and {label!r} are two columns of one name, and neither is learnt from; "
-            "rename the one that is not the column of answers"
-        )
+    who = _checked_names(label, annotator, item, group)
     table = as_samples(X, label, **reading(X, options, who))
     where, frame = table.name, table.inputs
     if table.kind != "table":
@@ -67,10 +55,7 @@ def read_long(
     if key is None and frame.shape[1] == 0:
         raise DataError(f"{where}: no column tells which item an answer is about; name it: --item")
     groups = table.groups
-    if key is not None:
-        of, first = named_items(key.to_frame(item))
-    else:
-        of, first = items(frame if groups is None else _marked(frame, groups))
+    of, first = _items(frame, item, key, groups)
     if groups is not None:
         if (groups.codes != groups.codes[first[of]]).any():
             by = f", by column {groups.name!r}" if groups.name else ""
@@ -100,8 +85,30 @@ def read_long(
     return asked(samples, seen, rows, of, people, table.labels, f"{where}, column {label!r}")
 
 
-def _marked(frame: Any, groups: Groups) -> Any:
-    """Return a table with the group of each row in one more column, whose name is no text."""
-    marked = frame.copy(deep=False)
-    marked[0] = groups.codes
-    return marked
+def _checked_names(label: Any, annotator: str, item: str | None, group: Any) -> list[str]:
+    """Return the columns of annotators and items, after checking that each is for one thing."""
+    if not isinstance(label, str):
+        raise ParameterError("beside --annotator, expected the name of the column of answers")
+    if annotator == label:
+        raise ParameterError(f"--annotator: {label!r} is the column of answers, --label")
+    if item in (annotator, label):
+        raise ParameterError(f"--item: {item!r} is the column of --label or --annotator")
+    if isinstance(group, str) and group in (annotator, item):
+        raise ParameterError(f"--group: {group!r} is the column of --annotator or --item")
+    who = [annotator] if item is None else [annotator, item]
+    if again := repeated([label, *who], label):
+        raise ParameterError(
+            f"{again[0]!r} and {label!r} are two columns of one name, and neither is learnt from; "
+            "rename the one that is not the column of answers"
+        )
+    return who
+
+
+def _items(frame: Any, item: str | None, key: Any, groups: Groups | None) -> tuple[Codes, Codes]:
+    """Return the item of each answer, and the first answer on each item."""
+    if key is not None:
+        return named_items(key.to_frame(item))
+    if groups is not None:  # as one more column, whose name is no text
+        frame = frame.copy(deep=False)
+        frame[0] = groups.codes
+    return items(frame)
