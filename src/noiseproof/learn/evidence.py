@@ -12,8 +12,8 @@ import numpy as np
 from noiseproof.learn.choice import MOST_EXPLAINED
 from noiseproof.learn.explain import explained
 from noiseproof.learn.learner import Floats
+from noiseproof.learn.told import held_out_whole, noise_in
 from noiseproof.learn.trials import Folds
-from noiseproof.noise import estimate
 
 
 def shows(folds: Folds, treated: Floats, untreated: Floats | None) -> bool:
@@ -27,7 +27,8 @@ def shows(folds: Folds, treated: Floats, untreated: Floats | None) -> bool:
     problem = folds.problem
     if untreated is None:
         return True
-    if estimate(problem.labels, untreated, groups=folds.units).rate_interval[0] > 0:
+    unknown = held_out_whole(problem.labels, folds.units)
+    if noise_in(problem.labels, untreated, unknown, units=folds.units).rate_interval[0] > 0:
         return True
     if problem.classes > MOST_EXPLAINED:
         return False
@@ -36,4 +37,4 @@ def shows(folds: Folds, treated: Floats, untreated: Floats | None) -> bool:
         np.log(explained(p, problem.labels, half, problem.known, problem.weights))
         for p in (treated, untreated)
     )
-    return float((by_one - by_other) @ folds.share(folds.count)) > 0
+    return float((by_one - by_other) @ np.where(unknown, 0, folds.share(folds.count))) > 0

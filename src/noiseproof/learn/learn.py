@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,8 +24,9 @@ from noiseproof.learn.grow import Rest, grown, more_rows_help, rows_to_compare, 
 from noiseproof.learn.learner import Floats, Labels, Problem
 from noiseproof.learn.options import check, kinds_for
 from noiseproof.learn.review import Review
+from noiseproof.learn.told import held_out_whole, noise_in
 from noiseproof.learn.trials import Folds
-from noiseproof.noise import EstimatedTransition, estimate
+from noiseproof.noise import EstimatedTransition
 from noiseproof.noise.clustered import units_of
 from noiseproof.parallel import one_thread
 from noiseproof.progress import SILENT, Progress
@@ -118,7 +120,8 @@ class Learned:
     def suspects(self) -> Suspects:
         """Return the rows whose labels are doubtful; checked rows are not among them."""
         wrong, proposed = self.estimate.doubt(self.labels, self.probabilities)
-        wrong = np.where(self._held_out_whole, np.minimum(wrong, UNKNOWN), wrong)
+        unknown = held_out_whole(self.labels, self.units)
+        wrong = np.where(unknown, np.minimum(wrong, UNKNOWN), wrong)
         doubtful = proposed != self.labels
         if self.review is not None:
             doubtful &= ~self.review.known
@@ -126,13 +129,6 @@ class Learned:
         rows = rows[np.argsort(-wrong[rows], kind="stable")]
         named = rows if self.places is None else self.places[rows]
         return Suspects(named, proposed[rows], wrong[rows])
-
-    @property
-    def _held_out_whole(self) -> NDArray[np.bool_]:
-        """(N,) whether all rows of a class were held out together, so that no model knew it."""
-        units = np.arange(len(self.labels)) if self.units is None else self.units
-        labels, _ = np.unique(np.stack([self.labels, units]), axis=1)
-        return np.asarray(np.bincount(labels)[self.labels] == 1)
 
 
 @contextmanager
@@ -246,13 +242,15 @@ def learn(
     known = None
     if review is not None and len(review.judges):
         known = review.judges, labels[review.judges]
-    noise = estimate(given, chosen.probabilities, names, trusted=known, groups=units)
+    unknown = held_out_whole(labels, units)
+    look = partial(noise_in, given, chosen.probabilities, unknown, names=names, units=units)
+    noise = look(trusted=known)
     if known is None and noise.rate_interval[0] > 0:
         # What looks like noise may be what the model has not learnt yet, or cannot learn.
         p, hard = chosen.probabilities[kept], 1.0
         if evidence.shows(few, p, untreated):
             hard = max(unlearnt(few, chosen), gathered(few, p))
-        noise = estimate(given, chosen.probabilities, names, groups=units, difficult=hard)
+        noise = look(difficult=hard)
     sharpness = sharpness_for(chosen.probabilities, labels, noise.matrix, problem.weights)
     model = Ensemble(members, sharpness)
     same = chosen.settings == (chosen.plain.setting,)
