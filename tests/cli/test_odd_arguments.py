@@ -190,6 +190,16 @@ def test_memory_that_cannot_be_had_is_one_line(capsys, monkeypatch, error):
     assert "()" not in err
 
 
+def test_no_thread_can_be_started(capsys, monkeypatch):
+    def ask(*_, **__):
+        raise RuntimeError("can't start new thread")  # CPython's
+
+    monkeypatch.setattr("noiseproof.theory.audit", ask)
+    code, out, err = run(capsys, "audit", "CE")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "no thread can be started" in err
+
+
 def test_no_folder_for_temporary_files_is_one_line(capsys, monkeypatch):
     def ask(*_, **__):
         return tempfile.mkdtemp()

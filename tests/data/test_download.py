@@ -182,6 +182,33 @@ def test_without_a_network_the_message_says_which_file_to_put_where(server, tmp_
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of requests
+@pytest.mark.parametrize(
+    ("header", "proxy"),
+    [
+        (("Content-Length", "many"), ""),
+        (("Location", "http://[::1"), ""),
+        (("Location", "http://*..x/"), ""),
+        ((), "http://a..b:1"),
+        ((), "http://u:\u20ac@127.0.0.1:9"),
+    ],
+)
+def test_odd_answers_and_proxies_are_one_line(server, tmp_path, monkeypatch, header, proxy):
+    class Odd(Quiet):
+        def do_GET(self):
+            self.send_response(302 if header[0] == "Location" else 200)
+            self.send_header(*header)
+            self.end_headers()
+
+    if header:
+        monkeypatch.setattr(Quiet, "do_GET", Odd.do_GET)
+    monkeypatch.setenv("http_proxy", proxy)
+    monkeypatch.setenv("no_proxy", "")
+    with pytest.raises(DataError, match=r"^cannot fetch http.*put it at") as error:
+        data.fetch("little", tmp_path, progress=False, retries=0)
+    assert "\n" not in str(error.value)
+
+
 def test_a_file_the_server_has_not_is_an_error(server, tmp_path):
     (server / "little.bin").unlink()
     with pytest.raises(DataError, match=r"cannot fetch http.*HTTPError"):

@@ -52,6 +52,24 @@ def test_a_folder_whose_path_is_not_utf8(tmp_path, make):
     np.testing.assert_array_equal(one, other)
 
 
+def test_a_tokenizer_that_panics_is_one_line(tmp_path):
+    """What Rust code raises is no Exception; this search gives up on such texts."""
+    from noiseproof.encoders.run import embed
+    from noiseproof.encoders.texts import Texts
+
+    folder = text_folder(tmp_path / "texts")
+    path = folder / "tokenizer.json"
+    pattern = {"Regex": "(a+)+(b+)+$|(?:(?:a|a)*)*c"}
+    described = json.loads(path.read_text())
+    described["pre_tokenizer"] = {
+        "type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False
+    }  # fmt: skip
+    path.write_text(json.dumps(described))
+    encoder = load(str(folder), TEXTS)
+    with pytest.raises(DataError, match=r"fails on texts .*retry-limit"):
+        embed(encoder, Texts(["a" * 70 + "d"] * 3))
+
+
 def test_an_encoder_that_changes_while_it_is_loaded_is_one_line(tmp_path, monkeypatch):
     folder, other = (text_folder(tmp_path / f"{seed}", seed) for seed in (0, 1))
 

@@ -46,6 +46,19 @@ def test_noise_beside_them_is_found():
     assert (doubtful.confidence > 0.5).sum() > 0.1 * ROWS
 
 
+def test_the_last_row_of_a_class_after_a_check_is_not_called_wrong():
+    """By the labels as given the class had two rows; the one that was checked is of another."""
+    X, y, _ = rows(1, 2, wrong=0.2)
+    true, other = y.copy(), len(y) - 1
+    X[other], true[other] = X[0], 0
+    checked = np.append(np.arange(0, ROWS, 5), other)
+    true[checked[:-1]] = checked[:-1] % 3
+    found = learn(X, y, 4, trusted=(checked, true[checked]), learners="discriminant")
+    doubtful = found.suspects()
+    assert (doubtful.confidence[doubtful.rows == other - 1] < 0.5).all()
+    assert (doubtful.confidence > 0.5).any()
+
+
 def test_of_checked_rows_those_of_known_classes_count():
     numbers = np.random.default_rng(0)
     labels = numbers.integers(0, 2, 200)

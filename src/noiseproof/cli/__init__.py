@@ -121,6 +121,8 @@ def _explained(error: Exception) -> int:
             return _complain(f"links that lead in a circle: {error}")
         if re.search("can't allocate memory|out of memory", text):
             return _complain("not enough memory")
+        if "can't start new thread" in text:
+            return _complain("no thread can be started: there is not enough memory, or a limit")
     return _unexpected(error)
 
 

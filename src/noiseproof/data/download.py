@@ -10,7 +10,7 @@ from typing import BinaryIO
 from noiseproof import files
 from noiseproof.data.checksums import check_all, check_read, wrong_unpacked
 from noiseproof.data.places import places
-from noiseproof.errors import DataError, DataWarning
+from noiseproof.errors import DataError, DataWarning, NoiseproofError
 from noiseproof.extras import need
 from noiseproof.known import File, known
 
@@ -78,12 +78,21 @@ def _download(file: File, target: Path, progress: bool, stream: BinaryIO) -> Non
     need("bench", "pooch", "requests")
     from pooch.downloaders import choose_downloader
     from requests import RequestException
+    from tqdm import tqdm
+    from urllib3.exceptions import HTTPError
 
     came = _Checked(file.url, target, stream)
     try:
-        choose_downloader(file.url, progressbar=progress)(file.url, came, None)
-    except RequestException as error:
-        reason = error.strerror or type(error).__name__
+        with tqdm(total=1, unit="B", unit_scale=True, ncols=79, disable=not progress) as bar:
+            choose_downloader(file.url, progressbar=progress and bar)(file.url, came, None)
+    except NoiseproofError:
+        raise
+    except (OSError, HTTPError, ValueError) as error:  # of answers, proxies, and their settings
+        asked = isinstance(error, RequestException)
+        if isinstance(error, OSError) and error.errno and not asked:
+            raise  # of the stream
+        said = type(error).__name__ if asked else " ".join(str(error).split())[:200]
+        reason = getattr(error, "strerror", None) or said
         raise _FailedError(_other_way(file.url, target, reason)) from None
     if came.digest.hexdigest() != file.md5:
         raise _FailedError(

@@ -1,7 +1,8 @@
 """What an encoder is."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -64,6 +65,17 @@ class Encoder(Protocol):
 
         Several threads may call it at once.
         """
+
+
+@contextmanager
+def panics_are_errors() -> Iterator[None]:
+    """Raise RuntimeError where Rust code panics, as tokenizers may: that is no Exception."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise RuntimeError(str(error)) from None
 
 
 def digest(files: Iterable[tuple[str, bytes | Path]]) -> str:

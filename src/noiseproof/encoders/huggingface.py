@@ -5,6 +5,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -16,14 +17,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from noiseproof.encoders.batches import of_tokens, picture_batch, text_batch
-from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity
+from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity, panics_are_errors
 from noiseproof.encoders.hub import local_folder
 from noiseproof.encoders.model_files import (
     check_tokenizer,
     check_weights,
     described_in,
     hash_of,
-    hashed,
+    hashed_files,
     in_utf8,
 )
 from noiseproof.encoders.pixels import Pixels
@@ -157,7 +158,7 @@ def load(
     kind = TextEncoder if encodes == TEXTS else PictureEncoder
     with _quiet(), in_utf8(folder) as found:
         try:
-            with unchanged(folder, lambda: [folder / name for name in hashed(folder)]):
+            with panics_are_errors(), unchanged(folder, partial(hashed_files, folder)):
                 return kind(found, name, size)
         except DataError:
             raise

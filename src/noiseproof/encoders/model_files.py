@@ -24,6 +24,11 @@ def hash_of(folder: Path) -> str:
     return digest((name, folder / name) for name in hashed(folder))
 
 
+def hashed_files(folder: Path) -> list[Path]:
+    """Return the files that :func:`hash_of` hashes."""
+    return [folder / name for name in hashed(folder)]
+
+
 def hashed(folder: Path) -> set[str]:
     """Return the names of the files that :func:`hash_of` hashes."""
     names = sorted(path.name for path in folder.iterdir() if path.is_file())

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseproof.encoders.batches import of_tokens, picture_batch, text_batch
-from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity, digest
+from noiseproof.encoders.encoder import PICTURES, TEXTS, Identity, digest, panics_are_errors
 from noiseproof.errors import DataError
 from noiseproof.extras import need
 from noiseproof.files import check_plain
@@ -130,7 +130,8 @@ def load(
             beside = path.parent / Path(described["tokenizer"]).name
             text = _content(beside)
             hashed.append(("tokenizer", text))
-            tokenizer = Tokenizer.from_str(text.decode("utf-8"))
+            with panics_are_errors():
+                tokenizer = Tokenizer.from_str(text.decode("utf-8"))
             tokenizer.enable_truncation(described["size"])
             if tokenizer.padding is None:
                 tokenizer.enable_padding()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from noiseproof import parallel
 from noiseproof.encoders import cache
-from noiseproof.encoders.encoder import Encoder
+from noiseproof.encoders.encoder import Encoder, panics_are_errors
 from noiseproof.errors import DataError, NoiseproofError
 from noiseproof.progress import SILENT, Progress, counted
 
@@ -124,7 +124,8 @@ def _encoded(encoder: Encoder, batch: Any, count: int) -> NDArray[np.float32]:
     """Return the embeddings of a batch; errors caused by the encoder's files become one line."""
     identity = encoder.identity
     try:
-        values = encoder.encode(batch)
+        with panics_are_errors():
+            values = encoder.encode(batch)
     except (NoiseproofError, MemoryError):
         raise
     except Exception as error:  # of many kinds, all from a network or tokenizer that does not fit

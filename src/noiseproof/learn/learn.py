@@ -72,6 +72,7 @@ class Learned:
             without it: to measure the model by.
         plainly: (N,) the classes that the baseline predicts for the same rows.
         labels: (N,) the given labels.
+        unknown: (N,) rows whose class no model knew while they were held out.
         review: the checked rows; None if there are none.
         checked: for each checked row drawn at random, whether a model chosen and trained without
             it gets it right; None if there are none.
@@ -94,6 +95,7 @@ class Learned:
     predicted: Labels
     plainly: Labels
     labels: Labels
+    unknown: NDArray[np.bool_]
     review: Review | None = None
     checked: NDArray[np.bool_] | None = None
     checked_share: float = 0.0
@@ -120,8 +122,7 @@ class Learned:
     def suspects(self) -> Suspects:
         """Return the rows whose labels are doubtful; checked rows are not among them."""
         wrong, proposed = self.estimate.doubt(self.labels, self.probabilities)
-        unknown = held_out_whole(self.labels, self.units)
-        wrong = np.where(unknown, np.minimum(wrong, UNKNOWN), wrong)
+        wrong = np.where(self.unknown, np.minimum(wrong, UNKNOWN), wrong)
         doubtful = proposed != self.labels
         if self.review is not None:
             doubtful &= ~self.review.known
@@ -273,6 +274,7 @@ def learn(
             else rest.held_out(baseline, chosen.plain.probabilities).argmax(1)
         ),
         labels=given,
+        unknown=unknown,
         review=review,
         checked=chosen.checked,
         checked_share=told,
