@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from noiseproof.learn.learner import Floats, Labels
 from noiseproof.noise import EstimatedTransition, estimate
 
+#: So small a share of unknown rows changes nothing: with thousands of classes, to leave them out
+#: would copy a gigabyte of probabilities.
+FEW = 0.001
 #: Its multiples spread evenly between whole numbers.
 GOLDEN = (5**0.5 - 1) / 2
 
@@ -54,7 +57,7 @@ def noise_in(
         units: as :func:`held_out_whole` takes them.
         difficult: as :func:`noiseproof.noise.estimate` takes it.
     """
-    if unknown.any() and not unknown.all():
+    if unknown.mean() > FEW and not unknown.all():
         known = np.flatnonzero(~unknown)
         if trusted is not None:
             kept = ~unknown[trusted[0]]
