@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from noiseproof import losses, noise
-from noiseproof.errors import DataError, NoiseproofError, ParameterError
+from noiseproof.errors import DataError, DataWarning, NoiseproofError, ParameterError
 from noiseproof.integrations.sklearn import RobustClassifier
 from noiseproof.learn.learners import registry
 
@@ -59,6 +59,12 @@ def test_a_robust_loss_beats_cross_entropy_on_wrong_labels():
         for loss in ("CE", "AGCE(a=1, q=0.5)")
     )
     assert robust > plain + 0.05
+
+
+def test_labels_with_the_index_in_another_order_are_a_warning():
+    X, y = pd.DataFrame(IRIS[0]), pd.Series(IRIS[1])
+    with pytest.warns(DataWarning, match="same index in different orders"):
+        RobustClassifier("CE").fit(X, y.sample(frac=1, random_state=0))
 
 
 def test_labels_of_any_type_come_back():

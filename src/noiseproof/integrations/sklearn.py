@@ -41,6 +41,7 @@ from noiseproof.prepare.forms import (
     prefers_sparse,
 )
 from noiseproof.prepare.groups import Groups
+from noiseproof.prepare.inputs import warn_of_another_order
 from noiseproof.prepare.leaks import label_doubts
 from noiseproof.prepare.notes import shortlist
 from noiseproof.prepare.samples import Samples
@@ -109,6 +110,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 out together.
         """
         rows, name = rows_of(X), getattr(y, "name", None)
+        warn_of_another_order(rows, y)
         X, y = validated(self, rows, labels_of(y), **form_of(rows))
         check_classification_targets(y)
         check_range(X, "X")
