@@ -69,6 +69,7 @@ def picture_folder(folder):
 
 def onnx_means(path, size=8):
     """A network of pictures that returns the mean of each channel."""
+    pytest.importorskip("onnx")
     from onnx import TensorProto, helper
 
     node = helper.make_node("GlobalAveragePool", ["pixels"], ["means"])
@@ -85,6 +86,7 @@ def onnx_means(path, size=8):
 
 def onnx_words(path):
     """A network of texts that returns the vector (1, the number) of each token."""
+    pytest.importorskip("onnx")
     from onnx import TensorProto, helper, numpy_helper
 
     table = np.stack([np.ones(2 + len(WORDS)), np.arange(2 + len(WORDS))], axis=1)
@@ -103,7 +105,7 @@ def onnx_words(path):
 
 
 def save_onnx(graph, path, **how):
-    import onnx
+    onnx = pytest.importorskip("onnx")
     from onnx import helper
 
     opsets = [helper.make_opsetid("", 17)]

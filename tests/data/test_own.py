@@ -168,7 +168,9 @@ def test_an_array_is_what_its_head_says_or_one_line(tmp_path, head, suffix):
     if suffix == ".npz":
         with zipfile.ZipFile(path, "w") as file:
             file.writestr("X.npy", content)
-    with pytest.raises(DataError, match=f"mine{suffix}: cannot be read as {suffix} "):
+    # numpy before 2.3 takes the length of (-1,) from the file, and that is no table.
+    line = rf"mine{suffix}: (cannot be read as {suffix} |expected numbers)"
+    with pytest.raises(DataError, match=line):
         read_array_file(path, labelled=False)
 
 

@@ -296,7 +296,7 @@ def test_a_network_of_one_input_at_a_time_gets_them_so(tmp_path):
 
 
 def test_a_network_that_is_not_told_of_padding_sees_none(tmp_path):
-    from onnx import helper
+    helper = pytest.importorskip("onnx.helper")
 
     def pooled(graph):  # over all tokens that it gets
         graph.node[0].output[0] = "each"
@@ -310,7 +310,7 @@ def test_a_network_that_is_not_told_of_padding_sees_none(tmp_path):
 
 
 def test_what_a_network_does_wrong_with_the_inputs_is_one_line(tmp_path):
-    from onnx import helper
+    helper = pytest.importorskip("onnx.helper")
 
     def as_wide_as_the_text(graph):
         graph.node[0].output[0] = "each"

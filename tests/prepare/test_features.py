@@ -164,15 +164,21 @@ def test_labels_with_the_index_in_another_order_are_a_warning():
         as_samples(frame, labels.sort_index())
 
 
-@pytest.mark.parametrize("day", ["45", "%d-%m"])
-def test_dates_that_cannot_be_read_are_left_out(day):
-    """Of days before months, those up to the 12th could be read, and would be wrong."""
-    notes = Notes()
-    when = pd.Series(pd.date_range("2020-01-01", periods=N, freq="3D")).dt.strftime(f"%Y-{day}")
-    when = when.str.replace("-45", "-13-45")
-    features, _ = prepare(table(when=when.tolist(), age=MIXED["age"]), notes=notes)
-    assert features.left_out == ("when",)
-    assert notes.lines == ["left out, no dates that can be read: when"]
+def test_dates_that_are_mostly_none_are_not_read_as_dates():
+    """Of days before months, those up to the 12th could be read, and would be other days."""
+    days = pd.Series(pd.date_range("2020-01-01", periods=N, freq="3D"))
+    for when in (
+        days.dt.strftime("%Y-%d-%m"),
+        pd.Series([f"{1900 + at}-13-45" for at in range(N)]),
+    ):
+        notes = Notes()
+        features, _ = prepare(table(when=when.tolist(), age=MIXED["age"]), notes=notes)
+        assert features.left_out == ("when",)
+        told = f"not read as dates, for most are none: when ({when.min()})"
+        assert sorted(notes.lines) == ["left out, a name for each row: when", told]
+    codes = np.resize(["4000-10-00", "4000-20-15", "5100-30-00", "2019-00-00"], N)
+    features, _ = prepare(table(code=codes.tolist(), age=MIXED["age"]), notes=notes)
+    assert features.left_out == ()
 
 
 @pytest.mark.parametrize("vector", [list, np.array])

@@ -335,6 +335,7 @@ def test_classes_of_any_type(labels, names, kind, values):
         ([[1, 2], [3, 4]], "expected one label a row"),
         ([np.inf, 1.0, 1.0], "infinite"),
         ([True, False, 1, 0], "some labels are numbers, others true or false"),
+        ([np.True_, 2, np.True_, 2], "some labels are numbers, others true or false"),
         ([b"a", b"\xff", b"a"], "is not UTF-8 text"),
     ],
 )

@@ -18,6 +18,7 @@ from noiseproof.noise import parse
 from noiseproof.paper.parameters import DATASETS as TABLES
 from noiseproof.tables.read import table_suffix
 from noiseproof.train import Recipe
+from noiseproof.train.method import make_method
 from noiseproof.train.recipe import METHODS
 from noiseproof.train.recipes import FROZEN
 
@@ -263,7 +264,9 @@ def _row(name: str, value: Any) -> Row:
             f"row {name!r}: a grid file runs no code; add the row by --add-loss "
             f'"{name}={fields["loss"]}"'
         )
-    if fields["loss"] != RECOMMEND:
-        with _about(f"row {name!r}"):
-            read_loss(fields["loss"])
+    with _about(f"row {name!r}"):
+        if fields["loss"] != RECOMMEND:
+            make_method(method, read_loss(fields["loss"]), epochs=1)
+        elif method != "loss":
+            raise ParameterError(f"the method {method} has a loss of its own, not {RECOMMEND!r}")
     return Row(name, **fields)

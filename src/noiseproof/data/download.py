@@ -83,7 +83,9 @@ def _download(file: File, target: Path, progress: bool, stream: BinaryIO) -> Non
 
     came = _Checked(file.url, target, stream)
     try:
-        with tqdm(total=1, unit="B", unit_scale=True, ncols=79, disable=not progress) as bar:
+        with tqdm(
+            total=1, unit="B", unit_scale=True, ncols=79, delay=1e-3, disable=not progress
+        ) as bar:
             choose_downloader(file.url, progressbar=progress and bar)(file.url, came, None)
     except NoiseproofError:
         raise

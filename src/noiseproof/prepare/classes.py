@@ -23,6 +23,8 @@ Codes = NDArray[np.int64]
 #: The kinds of numpy's dtypes that labels of each kind come back as.
 TYPES: dict[Kind, str] = {"text": "UMO", "integer": "iuf", "boolean": "b"}
 
+TRUTHS = (bool, np.bool_)
+
 #: The code of a missing label.
 MISSING = -1
 #: More different numbers than this, on more than a tenth of the rows, are a quantity.
@@ -182,13 +184,11 @@ def _as_text(
     kind: Kind = "text"
     dates = isinstance(column.dtype, np.dtype) and column.dtype.kind == "M"
     dtype = column.dtype.str if dates else ""
-    if pd.api.types.is_bool_dtype(column) or _all(present, (bool, np.bool_)):
+    if pd.api.types.is_bool_dtype(column) or _all(present, TRUTHS):
         kind, texts = "boolean", [str(bool(value)) for value in present]
+    elif _any(present, TRUTHS) and any(_is_number(value) for value in present):
+        raise DataError(f"{where}: some labels are numbers, others true or false; make them alike")
     elif _numbers(present):
-        if _any(present, (bool, np.bool_)):
-            raise DataError(
-                f"{where}: some labels are numbers, others true or false; make them alike"
-            )
         kind, texts = "integer", [str(number) for number in _whole(present, where)]
         dtype = _dtype(column, texts)
     else:
@@ -300,6 +300,10 @@ def _any(values: Any, types: type | tuple[type, ...]) -> bool:
 
 def _all(values: Any, types: tuple[type, ...]) -> bool:
     return values.dtype == object and len(values) > 0 and all(isinstance(v, types) for v in values)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.number, Decimal)) and not isinstance(value, TRUTHS)
 
 
 def _numbers(values: Any) -> bool:

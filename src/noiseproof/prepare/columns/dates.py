@@ -70,7 +70,7 @@ def _parsed(texts: Any, day_first: bool | None) -> Any:
         other = texts.str.extract(f"^{SLASHED}$")
         day, month = ("first", "second") if day_first else ("second", "first")
         parts = [
-            part.fillna(more)
+            part.where(part.notna(), more)
             for part, more in zip(
                 parts, (_year(other["year"]), other[month], other[day], other["time"]), strict=True
             )

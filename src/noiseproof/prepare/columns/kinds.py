@@ -137,6 +137,9 @@ def _object(name: str, column: Any, notes: Notes, marks: bool, room: int) -> Col
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     values, rows = pd.Series(texts, dtype=object), int(counts.sum())
     kind, written, words = _look(values, counts, marks)
+    if kind is Date and not _are_days(values, counts):
+        notes.add("not read as dates, for most are none", f"{name} ({texts[0]})")
+        kind, words = Category, ()
     gaps = is_gap(values) | values.isin(words).to_numpy(bool)
     if gaps.any() and kind is not Category:
         listed = shortlist(repr(text) for text in values[gaps])
@@ -144,7 +147,6 @@ def _object(name: str, column: Any, notes: Notes, marks: bool, room: int) -> Col
     if kind is Number and written is None:
         return _number(name, column, words=words)
     if kind is Date:
-        _check_days(values, counts)
         return _date(name, column, which_first(values), words)
     if written is not None:
         example = next(text for text in texts if np.isfinite(written.read(pd.Series([text]))[0]))
@@ -293,15 +295,15 @@ def _expected(counts: NDArray[np.int64], room: int) -> float:
     return float((counts * kept).sum() / counts.sum())
 
 
-def _check_days(values: Any, counts: NDArray[np.int64]) -> None:
-    """Refuse a column if most of what is written like a date is none, but for 0000-00-00.
+def _are_days(values: Any, counts: NDArray[np.int64]) -> bool:
+    """Return whether most of what is written like a date is one, but for 0000-00-00.
 
     Where the day stands before the month, as in 2020-31-12, a few are dates, and all those wrong.
+    Codes such as 4000-10-00 are none.
     """
     written = is_date(values).to_numpy(bool) & values.str.contains("[1-9]").to_numpy(bool)
     found = written & ~np.isnan(as_days(values, which_first(values)))
-    if counts[found].sum() < counts[written].sum() / 2:
-        raise _Useless("no dates that can be read")
+    return bool(counts[found].sum() >= max(counts[written].sum() / 2, 1))
 
 
 def _date(name: str, column: Any, day_first: bool | None, words: tuple[str, ...] = ()) -> Date:
