@@ -76,17 +76,12 @@ class _FailedError(DataError):
 def _download(file: File, target: Path, progress: bool, stream: BinaryIO) -> None:
     """Write what comes into a stream; set aside what has the name that it is for."""
     need("bench", "pooch", "requests")
-    from pooch.downloaders import choose_downloader
     from requests import RequestException
-    from tqdm import tqdm
     from urllib3.exceptions import HTTPError
 
     came = _Checked(file.url, target, stream)
     try:
-        with tqdm(
-            total=1, unit="B", unit_scale=True, ncols=79, delay=1e-3, disable=not progress
-        ) as bar:
-            choose_downloader(file.url, progressbar=progress and bar)(file.url, came, None)
+        _asked(file.url, came, progress)
     except NoiseproofError:
         raise
     except (OSError, HTTPError, ValueError) as error:  # of answers, proxies, and their settings
@@ -103,6 +98,21 @@ def _download(file: File, target: Path, progress: bool, stream: BinaryIO) -> Non
         )
     if os.path.lexists(target):
         _set_aside(target)
+
+
+def _asked(url: str, came: "_Checked", progress: bool) -> None:
+    """Ask for a file; the bar shows nothing before something comes, and stays if all came."""
+    from pooch.downloaders import choose_downloader
+    from tqdm import tqdm
+
+    bar = tqdm(total=1, unit="B", unit_scale=True, ncols=79, delay=1e-9, disable=not progress)
+    try:
+        choose_downloader(url, progressbar=progress and bar)(url, came, None)
+    except BaseException:
+        bar.leave = False
+        raise
+    finally:
+        bar.close()
 
 
 def _set_aside(path: Path) -> None:
