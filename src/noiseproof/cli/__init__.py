@@ -180,7 +180,7 @@ def _terminable(signals: list[int]) -> Iterator[None]:
         again()
 
     def again() -> None:
-        later = threading.Timer(0.01, _send, [signals[-1]])
+        later = threading.Timer(0.002, _send, [signals[-1]])
         later.daemon = True
         later.start()
         waiting.append(later)

@@ -75,16 +75,15 @@ class _FailedError(DataError):
 
 def _download(file: File, target: Path, progress: bool, stream: BinaryIO) -> None:
     """Write what comes into a stream; set aside what has the name that it is for."""
-    need("bench", "pooch", "requests")
+    need("bench", "requests")
     from requests import RequestException
-    from urllib3.exceptions import HTTPError
 
     came = _Checked(file.url, target, stream)
     try:
         _asked(file.url, came, progress)
     except NoiseproofError:
         raise
-    except (OSError, HTTPError, ValueError) as error:  # of answers, proxies, and their settings
+    except (OSError, ValueError) as error:  # of answers, proxies, and their settings
         asked = isinstance(error, RequestException)
         if isinstance(error, OSError) and error.errno and not asked:
             raise  # of the stream
@@ -102,6 +101,7 @@ def _download(file: File, target: Path, progress: bool, stream: BinaryIO) -> Non
 
 def _asked(url: str, came: "_Checked", progress: bool) -> None:
     """Ask for a file; the bar shows nothing before something comes, and stays if all came."""
+    need("bench", "pooch", "tqdm")
     from pooch.downloaders import choose_downloader
     from tqdm import tqdm
 
