@@ -202,5 +202,7 @@ def test_the_label_of_a_class_of_one_row_is_doubted_but_never_called_wrong(group
     assert any("one row" in line and "lone, once" in line for line in fitted.checked.warnings)
     assert fitted.estimate.rate_interval[0] == 0
     assert fitted.estimate.rate_interval[1] > np.isin(y, alone).mean()  # they may all be wrong
+    told = [line for line in fitted.estimate.warnings if "'lone'" in line]
+    assert told == ["class 'lone' is too small to tell: no row of it can be judged"]
     found = fitted.suspects
     assert (found.confidence[found.given_label.isin(alone)] < 0.5).all()

@@ -259,6 +259,8 @@ def _warnings(T: EstimatedTransition) -> Iterator[str]:
     lines = [
         f"class {T.name(i)!r} is too small to tell: it has about {rows[i]:.0f} rows, and between "
         f"{low_kept[i]:.0%} and {high_kept[i]:.0%} of its labels are right"
+        if rows[i] >= 0.5
+        else f"class {T.name(i)!r} is too small to tell: no row of it can be judged"
         for i in small[:_LINES]
     ]
     yield from _some(lines, len(small), "classes are too small to tell")
